@@ -1,0 +1,147 @@
+"""Novelty: which states are worth looking at (Definitions 4 and 5).
+
+A novelty measure remembers, within one time step, which features were seen in the lookahead. `is_novel` asks
+and changes nothing; `enter` is for a newly generated state, `holds` for one that a later rollout meets again.
+Cached nodes never get here: they count as novel and their features are not entered.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noveltree.features.feature_set import FeatureSet, Indices
+from noveltree.kernels import kernel
+from noveltree.simulators.simulator import State
+
+
+class Novelty(Protocol):
+    """A test of novelty over the states of one time step's lookahead."""
+
+    def clear(self) -> None:
+        """Forget everything: a new time step begins."""
+        ...
+
+    def enter(self, state: State, depth: int) -> bool:
+        """Enter the features of a newly generated state at `depth` actions below the root; was it novel?"""
+        ...
+
+    def holds(self, state: State, depth: int) -> bool:
+        """Does a state that was entered as novel at `depth`, and is met again, stay novel?"""
+        ...
+
+
+class ClassicNovelty:
+    """Definition 4: a state is novel if it is the first to make some feature true."""
+
+    def __init__(self, features: FeatureSet) -> None:
+        self._features = features
+        self._seen = np.zeros(features.size, dtype=np.bool_)
+
+    def clear(self) -> None:
+        self._seen.fill(False)
+
+    def is_novel(self, true_features: Indices) -> bool:
+        """Is some feature true that was never seen?"""
+        return _any_unseen(self._seen, true_features)
+
+    def enter(self, state: State, depth: int) -> bool:
+        true_features = self._features(state)
+        if self._features.size > self._seen.size:
+            self._seen = _grown(self._seen, self._features.size, fill=0)
+        novel = self.is_novel(true_features)
+        if novel:  # otherwise there is nothing to add
+            _see(self._seen, true_features)
+        return novel
+
+    def holds(self, state: State, depth: int) -> bool:
+        return True  # decided once, when the state was generated
+
+
+class DepthNovelty:
+    """Definition 5: a state is novel if it makes some feature true at a smaller depth than any before it."""
+
+    _NEVER = np.iinfo(np.int16).max
+
+    def __init__(self, features: FeatureSet) -> None:
+        self._features = features
+        self._smallest_depth = np.full(features.size, self._NEVER, dtype=np.int16)
+
+    def clear(self) -> None:
+        self._smallest_depth.fill(self._NEVER)
+
+    def is_novel(self, true_features: Indices, depth: int) -> bool:
+        """Is some feature true that was never seen at `depth` or above?"""
+        return _any_deeper(self._smallest_depth, true_features, depth)
+
+    def enter(self, state: State, depth: int) -> bool:
+        true_features = self._features(state)
+        if self._features.size > self._smallest_depth.size:
+            self._smallest_depth = _grown(self._smallest_depth, self._features.size, fill=self._NEVER)
+        novel = self.is_novel(true_features, depth)
+        if novel:  # otherwise no entry would be lowered
+            _lower(self._smallest_depth, true_features, depth)
+        return novel
+
+    def holds(self, state: State, depth: int) -> bool:
+        """Is the state still the shallowest holder of some feature?"""
+        return _any_at(self._smallest_depth, self._features(state), depth)
+
+
+class NoPruning:
+    """Every state is novel: the search of CPL."""
+
+    def clear(self) -> None:
+        pass
+
+    def enter(self, state: State, depth: int) -> bool:
+        return True
+
+    def holds(self, state: State, depth: int) -> bool:
+        return True
+
+
+def _grown(table: NDArray[np.generic], size: int, *, fill: int) -> NDArray[np.generic]:
+    """A copy of `table` with room for `size` features and more, for feature sets that grow."""
+    grown = np.full(max(size, 2 * table.size), fill, dtype=table.dtype)
+    grown[: table.size] = table
+    return grown
+
+
+@kernel
+def _any_unseen(seen: NDArray[np.bool_], features: Indices) -> bool:
+    for i in range(features.shape[0]):
+        if not seen[features[i]]:
+            return True
+    return False
+
+
+@kernel
+def _see(seen: NDArray[np.bool_], features: Indices) -> None:
+    for i in range(features.shape[0]):
+        seen[features[i]] = True
+
+
+@kernel
+def _any_deeper(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> bool:
+    for i in range(features.shape[0]):
+        if smallest_depth[features[i]] > depth:
+            return True
+    return False
+
+
+@kernel
+def _lower(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> None:
+    for i in range(features.shape[0]):
+        if smallest_depth[features[i]] > depth:
+            smallest_depth[features[i]] = depth
+
+
+@kernel
+def _any_at(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> bool:
+    for i in range(features.shape[0]):
+        if smallest_depth[features[i]] == depth:
+            return True
+    return False

@@ -1,0 +1,141 @@
+"""The Atari 2600 as a deterministic function of a snapshot and an action."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import ale_py
+import numpy as np
+from numpy.typing import NDArray
+
+from noveltree.errors import InputError, SimulatorError
+from noveltree.simulators.games import canonical_game, rom_path
+from noveltree.simulators.screen import ScreenReducer
+from noveltree.simulators.simulator import State, Transition
+from noveltree.simulators.snapshots import LAST_FRAME, flush, quiet
+from noveltree.simulators.tiles import TileObserver
+
+ActionSet = Literal["minimal", "full"]
+_NOOP = ale_py.Action.NOOP
+
+
+class AtariState(State):
+    """A snapshot of the emulator and what is observed of it.
+
+    `observation` is the 84 x 84 grayscale image of the screen, `ram` the 128 bytes of memory. `tiles` and
+    `previous_tiles` are the colors of the 16 x 14 tiles of this screen and of the one a time step before,
+    if the simulator was asked to observe them.
+    """
+
+    __slots__ = ("previous_tiles", "ram", "snapshot", "tiles")
+
+    def __init__(
+        self,
+        snapshot: Any,
+        observation: NDArray[np.uint8],
+        ram: NDArray[np.uint8],
+        tiles: NDArray[np.uint16] | None,
+        previous_tiles: NDArray[np.uint16] | None,
+    ) -> None:
+        super().__init__(observation)
+        self.snapshot = snapshot
+        self.ram = ram
+        self.tiles = tiles
+        self.previous_tiles = previous_tiles
+
+
+class Atari:
+    """One Atari game. An interaction holds an action for `frame_skip` frames and returns the sum of rewards.
+
+    There are no sticky actions, no no-op starts and no loss-of-life signal; rewards are never clipped. Every
+    episode begins at one start snapshot, taken after the first reset of the freshly loaded ROM.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        *,
+        action_set: ActionSet = "minimal",
+        frame_skip: int = 15,
+        mode: int | None = None,
+        difficulty: int | None = None,
+        tiles: bool = False,
+    ) -> None:
+        if frame_skip < 1:
+            raise InputError(f"The frame skip must be at least 1, not {frame_skip}.")
+        if action_set not in ("minimal", "full"):
+            raise InputError(f"The action set is 'minimal' or 'full', not {action_set!r}.")
+        self.game = canonical_game(game)
+        self.frame_skip = frame_skip
+        self._emulator = _load(self.game, frame_skip, mode, difficulty)
+        legal = (
+            self._emulator.getMinimalActionSet()
+            if action_set == "minimal"
+            else self._emulator.getLegalActionSet()
+        )
+        self._legal = tuple(legal)
+        self.actions: tuple[str, ...] = tuple(action.name for action in legal)
+
+        height, width = self._emulator.getScreenDims()
+        self._raw = np.zeros((height, width), dtype=np.uint8)
+        self._reduce = ScreenReducer(height, width, self._emulator.getScreenGrayscale)
+        self._observe_tiles = TileObserver(height, width) if tiles else None
+
+        start_snapshot = quiet(self._emulator.cloneState())
+        self._flush = flush(start_snapshot)
+        self._start = self._observe(start_snapshot, previous=None)
+
+    def start(self) -> AtariState:
+        return self._start
+
+    def step(self, state: State, action: int) -> Transition:
+        if not isinstance(state, AtariState):
+            raise InputError(f"An Atari simulator cannot step from a {type(state).__name__}.")
+        emulator = self._emulator
+        self._stand_at(state.snapshot)
+        reward = emulator.act(self._legal[action])
+        child = self._observe(emulator.cloneState(), previous=state.tiles)
+        return Transition(child, float(reward), emulator.game_over(False))
+
+    def close(self) -> None:
+        del self._emulator
+
+    def _stand_at(self, snapshot: Any) -> None:
+        # What the emulator hides from snapshots is flushed first, so that it never depends on the past.
+        emulator = self._emulator
+        emulator.restoreState(self._flush)
+        emulator.act(_NOOP)
+        emulator.restoreState(snapshot)
+
+    def _observe(self, snapshot: Any, *, previous: NDArray[np.uint16] | None) -> AtariState:
+        emulator = self._emulator
+        emulator.getScreen(self._raw)
+        tiles = None
+        if self._observe_tiles is not None:
+            tiles = self._observe_tiles(self._raw)
+            previous = tiles if previous is None else previous
+        return AtariState(snapshot, self._reduce(self._raw), emulator.getRAM(), tiles, previous)
+
+
+def _load(game: str, frame_skip: int, mode: int | None, difficulty: int | None) -> Any:
+    """An emulator with `game` loaded and reset once."""
+    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+    emulator = ale_py.ALEInterface()
+    emulator.setInt("frame_skip", frame_skip)
+    emulator.setFloat("repeat_action_probability", 0.0)
+    emulator.setInt("random_seed", 0)
+    emulator.setInt("max_num_frames_per_episode", LAST_FRAME)
+    try:
+        emulator.loadROM(rom_path(game))
+    except RuntimeError as error:
+        raise SimulatorError(f"ale-py cannot load {game!r}: {error}.") from error
+    for kind, value, available, choose in (
+        ("mode", mode, emulator.getAvailableModes, emulator.setMode),
+        ("difficulty", difficulty, emulator.getAvailableDifficulties, emulator.setDifficulty),
+    ):
+        if value is not None:
+            if value not in (known := list(available())):
+                raise InputError(f"{game} has no {kind} {value}; it has {', '.join(map(str, known))}.")
+            choose(value)
+    emulator.reset_game()
+    return emulator

@@ -1,0 +1,112 @@
+"""Two crafted snapshots that make an Atari transition a fast function of its snapshot.
+
+A serialised `ALEState` is a list of little-endian 32-bit integers and length-prefixed strings: paddles,
+frame numbers, mode and difficulty, then one string with the machine itself, which names its parts
+("System", "M6502Low" or "M6502High", "M6532", ...). Two things in it are worth editing:
+
+`quiet`: most of a snapshot, and of the time to take and restore it, is the state of the emulator's random
+generator, 624 numbers written as decimal text. The generator is only consulted when the machine is switched
+on, so a start snapshot with all numbers zero plays the same and makes every later snapshot a third as large.
+
+`flush`: the video chip holds pointers to the shapes of its objects (players, missiles, ball, playfield) that
+a snapshot does not contain and that restoring does not set: they stay as the *previously* emulated branch left
+them. Where a game does not rewrite the registers behind them in every frame (Q*bert and Yars' Revenge do not),
+collisions, hence rewards, depend on what was emulated before. The flush snapshot holds a program of a dozen
+instructions in RAM that writes those registers and ends the frame; running it for its single frame before
+every restore leaves the pointers in one known position.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ale_py
+
+from noveltree.errors import SimulatorError
+
+# The emulator refuses to emulate past this frame, which is how the flush is limited to one frame. It is far
+# beyond any episode: a year of play.
+LAST_FRAME = 2**30
+
+_INT = 4
+_EPISODE_FRAME = 3 * _INT  # the fourth integer, after both paddles and the frame number
+_MACHINE = 6 * _INT  # the length of the machine's string, after mode and difficulty
+_GENERATOR_NUMBERS = 625  # 624 words of the Mersenne twister and its position
+
+# 6502 machine code for address $80, the first byte of RAM.
+_FLUSH_PROGRAM = bytes(
+    [
+        *(0xA9, 0x00),  # LDA #0
+        *(0x85, 0x04),  # STA NUSIZ0: pointers of player 0 and missile 0
+        *(0x85, 0x05),  # STA NUSIZ1: pointers of player 1 and missile 1
+        *(0x85, 0x0A),  # STA CTRLPF: pointers of the playfield and the ball
+        *(0xA9, 0x02),  # LDA #2
+        *(0x85, 0x00),  # STA VSYNC: begin the end of the frame ...
+        *(0x85, 0x02),  # STA WSYNC
+        *(0x85, 0x02),  # STA WSYNC
+        *(0x85, 0x02),  # STA WSYNC
+        *(0xA9, 0x00),  # LDA #0
+        *(0x85, 0x00),  # STA VSYNC: ... and end it
+        *(0x4C, 0x80, 0x00),  # JMP $80
+    ]
+)
+_FLUSH_ADDRESS = 0x80
+
+
+def quiet(snapshot: Any) -> Any:
+    """The same snapshot with the numbers of the emulator's random generator all zero."""
+    numbers = b" ".join([b"0"] * (_GENERATOR_NUMBERS - 1) + [b"624"])
+    return ale_py.ALEState(bytes(_replace_generator(bytearray(snapshot.serialize()), numbers)))
+
+
+def flush(snapshot: Any) -> Any:
+    """A snapshot whose next frame sets the video chip's pointers; see the module's text."""
+    data = _replace_generator(bytearray(snapshot.serialize()), b"")
+    _write(data, _EPISODE_FRAME, LAST_FRAME - 1)
+
+    # Registers are A, X, Y, SP, IR, PC, then seven flags, then the execution status.
+    registers = _find(data, b"M6502")
+    _write(data, registers + 5 * _INT, _FLUSH_ADDRESS)
+    _write(data, registers + 13 * _INT, 0)
+
+    ram = _find(data, b"M6532")
+    if _read(data, ram) != 128:
+        raise _unexpected()
+    for offset, byte in enumerate(_FLUSH_PROGRAM, start=1):
+        _write(data, ram + offset * _INT, byte)
+    return ale_py.ALEState(bytes(data))
+
+
+def _replace_generator(data: bytearray, numbers: bytes) -> bytearray:
+    length_at = _find(data, b"System") + _INT  # after the cycle counter
+    length = _read(data, length_at)
+    text_at = length_at + _INT
+    if len(data[text_at : text_at + length].split()) != _GENERATOR_NUMBERS:
+        raise _unexpected()
+    _write(data, _MACHINE, _read(data, _MACHINE) + len(numbers) - length)
+    _write(data, length_at, len(numbers))
+    data[text_at : text_at + length] = numbers
+    return data
+
+
+def _find(data: bytearray, name: bytes) -> int:
+    """Where the fields of the part begin whose name starts with `name`."""
+    at = data.find(name)
+    if at < 0:
+        raise _unexpected()
+    return at + _read(data, at - _INT)
+
+
+def _read(data: bytearray, at: int) -> int:
+    return int.from_bytes(data[at : at + _INT], "little")
+
+
+def _write(data: bytearray, at: int, value: int) -> None:
+    data[at : at + _INT] = value.to_bytes(_INT, "little")
+
+
+def _unexpected() -> SimulatorError:
+    return SimulatorError(
+        f"Snapshots of ale-py {ale_py.__version__} do not have the layout that noveltree knows (that of 0.12); "
+        "install the version that the constraints file names."
+    )
