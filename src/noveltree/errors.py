@@ -34,8 +34,9 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, hint: str = "") -> None:
         names = sorted(known)
-        close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
-        guess = f" Did you mean {close[0]!r}?" if close else ""
+        folded = {known_name.lower(): known_name for known_name in names}
+        close = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
+        guess = f" Did you mean {folded[close[0]]!r}?" if close else ""
         listing = f" Known: {', '.join(names)}." if len(names) <= 20 else ""
         super().__init__(f"Unknown {kind} {name!r}.{guess}{listing}{' ' + hint if hint else ''}")
         self.kind = kind

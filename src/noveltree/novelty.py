@@ -7,7 +7,7 @@ Cached nodes never get here: they count as novel and their features are not ente
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from noveltree.features.feature_set import FeatureSet, Indices
 from noveltree.kernels import kernel
 from noveltree.simulators.simulator import State
+
+T = TypeVar("T", bound=np.generic)
 
 
 class Novelty(Protocol):
@@ -38,7 +40,7 @@ class ClassicNovelty:
 
     def __init__(self, features: FeatureSet) -> None:
         self._features = features
-        self._seen = np.zeros(features.size, dtype=np.bool_)
+        self._seen: NDArray[np.bool_] = np.zeros(features.size, dtype=np.bool_)
 
     def clear(self) -> None:
         self._seen.fill(False)
@@ -67,27 +69,37 @@ class DepthNovelty:
 
     def __init__(self, features: FeatureSet) -> None:
         self._features = features
-        self._smallest_depth = np.full(features.size, self._NEVER, dtype=np.int16)
+        self._smallest_depth: NDArray[np.int16] = np.full(features.size, self._NEVER, dtype=np.int16)
+        # A feature for each state (by identity) of which it was last the shallowest holder. While it still is,
+        # the state's features need not be computed again.
+        self._witness: dict[int, int] = {}
 
     def clear(self) -> None:
         self._smallest_depth.fill(self._NEVER)
+        self._witness.clear()
 
     def is_novel(self, true_features: Indices, depth: int) -> bool:
         """Is some feature true that was never seen at `depth` or above?"""
-        return _any_deeper(self._smallest_depth, true_features, depth)
+        return _first_deeper(self._smallest_depth, true_features, depth) >= 0
 
     def enter(self, state: State, depth: int) -> bool:
         true_features = self._features(state)
         if self._features.size > self._smallest_depth.size:
             self._smallest_depth = _grown(self._smallest_depth, self._features.size, fill=self._NEVER)
-        novel = self.is_novel(true_features, depth)
-        if novel:  # otherwise no entry would be lowered
-            _lower(self._smallest_depth, true_features, depth)
-        return novel
+        first = _first_deeper(self._smallest_depth, true_features, depth)
+        if first < 0:
+            return False  # no entry would be lowered
+        _lower(self._smallest_depth, true_features, depth)
+        self._witness[id(state)] = first
+        return True
 
     def holds(self, state: State, depth: int) -> bool:
         """Is the state still the shallowest holder of some feature?"""
-        return _any_at(self._smallest_depth, self._features(state), depth)
+        witness = self._witness.get(id(state), -1)
+        if witness < 0 or self._smallest_depth[witness] != depth:
+            witness = _first_at(self._smallest_depth, self._features(state), depth)
+            self._witness[id(state)] = witness
+        return witness >= 0
 
 
 class NoPruning:
@@ -103,7 +115,7 @@ class NoPruning:
         return True
 
 
-def _grown(table: NDArray[np.generic], size: int, *, fill: int) -> NDArray[np.generic]:
+def _grown(table: NDArray[T], size: int, *, fill: int) -> NDArray[T]:
     """A copy of `table` with room for `size` features and more, for feature sets that grow."""
     grown = np.full(max(size, 2 * table.size), fill, dtype=table.dtype)
     grown[: table.size] = table
@@ -112,7 +124,7 @@ def _grown(table: NDArray[np.generic], size: int, *, fill: int) -> NDArray[np.ge
 
 @kernel
 def _any_unseen(seen: NDArray[np.bool_], features: Indices) -> bool:
-    for i in range(features.shape[0]):
+    for i in range(features.shape[0]):  # noqa: SIM110 - a kernel
         if not seen[features[i]]:
             return True
     return False
@@ -125,11 +137,12 @@ def _see(seen: NDArray[np.bool_], features: Indices) -> None:
 
 
 @kernel
-def _any_deeper(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> bool:
+def _first_deeper(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> int:
+    """The first of the features that was never seen at `depth` or above, or -1."""
     for i in range(features.shape[0]):
         if smallest_depth[features[i]] > depth:
-            return True
-    return False
+            return int(features[i])
+    return -1
 
 
 @kernel
@@ -140,8 +153,9 @@ def _lower(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> 
 
 
 @kernel
-def _any_at(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> bool:
+def _first_at(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> int:
+    """The first of the features whose smallest depth is `depth`, or -1."""
     for i in range(features.shape[0]):
         if smallest_depth[features[i]] == depth:
-            return True
-    return False
+            return int(features[i])
+    return -1

@@ -1,0 +1,40 @@
+"""Feature sets: functions from a state to the indices of its true features."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from noveltree.errors import InputError, UnknownNameError
+from noveltree.features.atoms import AtomFeatures as AtomFeatures
+from noveltree.features.bprost import BprostFeatures as BprostFeatures
+from noveltree.features.feature_set import FeatureSet as FeatureSet
+from noveltree.features.feature_set import Indices as Indices
+from noveltree.features.pixels import PixelFeatures as PixelFeatures
+from noveltree.features.ram import RamFeatures as RamFeatures
+from noveltree.simulators import AtariState, State
+
+FEATURE_SETS = ("pixels", "ram", "bprost", "atoms")
+
+
+def make_features(name: str, start: State) -> FeatureSet:
+    """The feature set `name` for the states of a simulator whose start state is `start`."""
+    match name:
+        case "pixels" if start.observation.dtype == np.uint8 and start.observation.ndim >= 2:
+            return PixelFeatures(start.observation.shape)
+        case "ram" if isinstance(start, AtariState):
+            return RamFeatures()
+        case "bprost" if isinstance(start, AtariState) and start.tiles is not None:
+            return BprostFeatures()
+        case "atoms" if start.observation.ndim == 1:
+            return AtomFeatures()
+    if name not in FEATURE_SETS:
+        raise UnknownNameError("feature set", name, FEATURE_SETS)
+    raise InputError(
+        f"The feature set {name!r} does not fit observations of type {start.observation.dtype} and shape "
+        f"{start.observation.shape}; {default_features(start)!r} does."
+    )
+
+
+def default_features(start: State) -> str:
+    """The feature set that suits a simulator: pixels for images, atoms for vectors."""
+    return "pixels" if start.observation.ndim >= 2 and start.observation.dtype == np.uint8 else "atoms"

@@ -1,0 +1,32 @@
+"""Lookaheads: the tree, budgets, the searches that grow it, and the choice of an action. See README.md here."""
+
+from noveltree.lookahead.action_selection import TIE_BREAKINGS as TIE_BREAKINGS
+from noveltree.lookahead.action_selection import TIE_TOLERANCE as TIE_TOLERANCE
+from noveltree.lookahead.action_selection import TieBreaking as TieBreaking
+from noveltree.lookahead.action_selection import ask_termination_costs as ask_termination_costs
+from noveltree.lookahead.action_selection import back_up as back_up
+from noveltree.lookahead.action_selection import larger_subtree as larger_subtree
+from noveltree.lookahead.action_selection import random_tie as random_tie
+from noveltree.lookahead.action_selection import select_action as select_action
+from noveltree.lookahead.breadth_first import BreadthFirst as BreadthFirst
+from noveltree.lookahead.budget import Budget as Budget
+from noveltree.lookahead.budget import Interactions as Interactions
+from noveltree.lookahead.budget import Meter as Meter
+from noveltree.lookahead.budget import Seconds as Seconds
+from noveltree.lookahead.budget import frames as frames
+from noveltree.lookahead.no_lookahead import NoLookahead as NoLookahead
+from noveltree.lookahead.planner import ActionValues as ActionValues
+from noveltree.lookahead.planner import Answer as Answer
+from noveltree.lookahead.planner import BasePolicyQuestion as BasePolicyQuestion
+from noveltree.lookahead.planner import Planner as Planner
+from noveltree.lookahead.planner import Planning as Planning
+from noveltree.lookahead.planner import Question as Question
+from noveltree.lookahead.planner import TerminationCostQuestion as TerminationCostQuestion
+from noveltree.lookahead.rollout import Rollouts as Rollouts
+from noveltree.lookahead.rollout import sample_unsolved_child as sample_unsolved_child
+from noveltree.lookahead.rollout import update_solved_labels as update_solved_labels
+from noveltree.lookahead.rtdp import OneStepRollouts as OneStepRollouts
+from noveltree.lookahead.tree import Lookahead as Lookahead
+from noveltree.lookahead.tree import Node as Node
+from noveltree.lookahead.uct import Uct as Uct
+from noveltree.lookahead.uct import UctNode as UctNode

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import ale_py
@@ -12,7 +14,7 @@ from noveltree.errors import InputError, SimulatorError
 from noveltree.simulators.games import canonical_game, rom_path
 from noveltree.simulators.screen import ScreenReducer
 from noveltree.simulators.simulator import State, Transition
-from noveltree.simulators.snapshots import LAST_FRAME, flush, quiet
+from noveltree.simulators.snapshots import LAST_FRAME, SnapshotPacker, flush, quiet
 from noveltree.simulators.tiles import TileObserver
 
 ActionSet = Literal["minimal", "full"]
@@ -31,7 +33,7 @@ class AtariState(State):
 
     def __init__(
         self,
-        snapshot: Any,
+        snapshot: bytes,
         observation: NDArray[np.uint8],
         ram: NDArray[np.uint8],
         tiles: NDArray[np.uint16] | None,
@@ -67,11 +69,11 @@ class Atari:
             raise InputError(f"The action set is 'minimal' or 'full', not {action_set!r}.")
         self.game = canonical_game(game)
         self.frame_skip = frame_skip
+        self._mode, self._difficulty = mode, difficulty
         self._emulator = _load(self.game, frame_skip, mode, difficulty)
+        self._camera: Any = None
         legal = (
-            self._emulator.getMinimalActionSet()
-            if action_set == "minimal"
-            else self._emulator.getLegalActionSet()
+            self._emulator.getMinimalActionSet() if action_set == "minimal" else self._emulator.getLegalActionSet()
         )
         self._legal = tuple(legal)
         self.actions: tuple[str, ...] = tuple(action.name for action in legal)
@@ -81,9 +83,11 @@ class Atari:
         self._reduce = ScreenReducer(height, width, self._emulator.getScreenGrayscale)
         self._observe_tiles = TileObserver(height, width) if tiles else None
 
-        start_snapshot = quiet(self._emulator.cloneState())
-        self._flush = flush(start_snapshot)
-        self._start = self._observe(start_snapshot, previous=None)
+        quiet_start = quiet(self._emulator.cloneState())
+        self._emulator.restoreState(quiet_start)
+        self._packer = SnapshotPacker(quiet_start)
+        self._flush = flush(quiet_start)
+        self._start = self._observe(previous=None)
 
     def start(self) -> AtariState:
         return self._start
@@ -92,29 +96,59 @@ class Atari:
         if not isinstance(state, AtariState):
             raise InputError(f"An Atari simulator cannot step from a {type(state).__name__}.")
         emulator = self._emulator
-        self._stand_at(state.snapshot)
+        _stand_at(emulator, self._flush, self._packer.unpack(state.snapshot))
         reward = emulator.act(self._legal[action])
-        child = self._observe(emulator.cloneState(), previous=state.tiles)
+        child = self._observe(previous=state.tiles)
         return Transition(child, float(reward), emulator.game_over(False))
 
-    def close(self) -> None:
-        del self._emulator
+    def film(self, state: AtariState, action: int) -> Iterator[NDArray[np.uint8]]:
+        """The frames (height, width, 3) that a player sees while `action` is held in `state`, in color.
 
-    def _stand_at(self, snapshot: Any) -> None:
-        # What the emulator hides from snapshots is flushed first, so that it never depends on the past.
+        An emulator shows the last frame of an interaction only; another one, which skips none, films it.
+        """
+        if self._camera is None:
+            self._camera = _load(self.game, 1, self._mode, self._difficulty)
+        _stand_at(self._camera, self._flush, self._packer.unpack(state.snapshot))
+        for _ in range(self.frame_skip):
+            self._camera.act(self._legal[action])
+            yield self._camera.getScreenRGB()
+
+    def time_raw_calls(self, state: AtariState, actions: Sequence[int]) -> float:
+        """CPU seconds of one emulator call per action, one after another from `state` on, and nothing else.
+
+        The yardstick of benchmarks. Where the game ends it goes on from `state`, which is not timed.
+        """
         emulator = self._emulator
-        emulator.restoreState(self._flush)
-        emulator.act(_NOOP)
-        emulator.restoreState(snapshot)
+        start = self._packer.unpack(state.snapshot)
+        _stand_at(emulator, self._flush, start)
+        total = 0.0
+        for action in (self._legal[action] for action in actions):
+            before = time.process_time()
+            emulator.act(action)
+            total += time.process_time() - before
+            if emulator.game_over(False):
+                _stand_at(emulator, self._flush, start)
+        return total
 
-    def _observe(self, snapshot: Any, *, previous: NDArray[np.uint16] | None) -> AtariState:
+    def close(self) -> None:
+        self._emulator = self._camera = None
+
+    def _observe(self, *, previous: NDArray[np.uint16] | None) -> AtariState:
         emulator = self._emulator
         emulator.getScreen(self._raw)
         tiles = None
         if self._observe_tiles is not None:
             tiles = self._observe_tiles(self._raw)
             previous = tiles if previous is None else previous
+        snapshot = self._packer.pack(emulator.cloneState())
         return AtariState(snapshot, self._reduce(self._raw), emulator.getRAM(), tiles, previous)
+
+
+def _stand_at(emulator: Any, flush_state: Any, state: Any) -> None:
+    """Put the emulator into a state, with what it hides from snapshots in one known position."""
+    emulator.restoreState(flush_state)
+    emulator.act(_NOOP)
+    emulator.restoreState(state)
 
 
 def _load(game: str, frame_skip: int, mode: int | None, difficulty: int | None) -> Any:

@@ -7,6 +7,7 @@ import hashlib
 import re
 from pathlib import Path
 
+import ale_py
 from ale_py import roms
 
 from noveltree.errors import SimulatorError, UnknownNameError
@@ -101,6 +102,15 @@ def canonical_game(name: str) -> str:
 def game_title(game: str) -> str:
     """The name that papers print: `ms_pacman` is `MsPacman`."""
     return "".join(part.capitalize() for part in game.split("_"))
+
+
+@functools.cache
+def action_count(game: str) -> int:
+    """The size of a canonical game's minimal action set."""
+    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+    emulator = ale_py.ALEInterface()
+    emulator.loadROM(rom_path(game))
+    return len(emulator.getMinimalActionSet())
 
 
 def rom_path(game: str) -> Path:

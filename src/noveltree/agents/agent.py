@@ -1,0 +1,46 @@
+"""What an agent is: a name, and how its planner is put together from parts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from noveltree.agents.settings import Settings
+from noveltree.errors import InputError
+from noveltree.lookahead import Planner
+from noveltree.simulators import State
+
+#: The budget of the paper: interactions per time step.
+PAPER_BUDGET = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """A named algorithm."""
+
+    name: str
+    summary: str
+    """One line for people."""
+    novelty: Literal["classic", "depth", "none"]
+    """What decides which nodes are pruned."""
+    assemble: Callable[[State, Settings], Planner]
+    """Put a planner for one episode together, given the start state and the settings."""
+    uses: tuple[str, ...]
+    """The settings that make a difference to this agent."""
+    defaults: dict[str, Any] = field(default_factory=dict)
+    """Settings whose default is another one for this agent."""
+    default_budget: Callable[[int, Settings], int] = lambda actions, settings: PAPER_BUDGET
+    """Interactions per time step unless said otherwise, given the number of actions."""
+
+    def settings(self, **chosen: Any) -> Settings:
+        """The settings of this agent: what is chosen, and defaults for the rest."""
+        for name in chosen:
+            if name not in self.uses:
+                raise InputError(f"{self.name} has no setting {name!r}; it has {', '.join(self.uses)}.")
+        return Settings(**{**self.defaults, **chosen})
+
+    def used(self, settings: Settings) -> dict[str, Any]:
+        """Those of `settings` that make a difference to this agent."""
+        return {name: value for name, value in dataclasses.asdict(settings).items() if name in self.uses}

@@ -1,0 +1,73 @@
+"""`noveltree bench`: measure what planning costs on this machine."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from noveltree.bench import PlanningCost, measure_planning
+from noveltree.cli.console import LiveLine, out, print_json, table
+from noveltree.errors import InputError
+
+app = typer.Typer(
+    help="Measure noveltree's own cost on this machine, relative to the raw emulator.", no_args_is_help=True
+)
+
+
+@app.callback()
+def _group() -> None:
+    pass
+
+
+@app.command()
+def planning(
+    games: Annotated[str, typer.Option(help="Games, separated by commas.")] = "breakout,pong,qbert",
+    agent: Annotated[str, typer.Option(help="The agent.")] = "riw-c",
+    features: Annotated[str | None, typer.Option(help="The feature set.", show_default="pixels")] = None,
+    budgets: Annotated[str, typer.Option(help="Budgets, separated by commas.")] = "100",
+    steps: Annotated[int, typer.Option(help="Planning steps to measure per game.", min=1)] = 30,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """CPU time of a planning step, as a ratio to as many raw 15-frame emulator calls in the same run.
+
+    [bold]Example[/]: noveltree bench planning --agent riw-d --budgets 100,1000,10000
+    """
+    listing = table(
+        *("game", "budget", "ratio", "quartiles", "us/interaction", "us/raw call", "kB/node"),
+        right=("budget", "ratio", "us/interaction", "us/raw call", "kB/node"),
+    )
+
+    def add(cost: PlanningCost) -> None:
+        node = "-" if cost.node_bytes is None else f"{cost.node_bytes / 1000:.1f}"
+        listing.add_row(
+            *(cost.game, f"{cost.budget:,}", f"{cost.ratio:.3f}", f"{cost.ratio_low:.3f}-{cost.ratio_high:.3f}"),
+            *(f"{cost.interaction_us:,.0f}", f"{cost.raw_us:,.0f}", node),
+        )
+        line.update(f"{cost.game}, budget {cost.budget}: {cost.ratio:.3f}")
+
+    with LiveLine(quiet=json) as line:
+        result = measure_planning(
+            [game for game in games.split(",") if game],
+            agent=agent,
+            features=features,
+            budgets=_parse_budgets(budgets),
+            steps=steps,
+            on_cost=add,
+        )
+    if json:
+        print_json(result)
+        return
+    out.print(listing)
+    for budget, ratio in result["median_ratio"].items():
+        out.print(f"Median over the games with a budget of {int(budget):,}: {ratio:.3f}")
+
+
+def _parse_budgets(text: str) -> list[int]:
+    try:
+        budgets = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"Budgets are whole numbers separated by commas, not {text!r}.") from None
+    if min(budgets) < 1:
+        raise InputError(f"A budget must be at least 1 interaction, not {min(budgets)}.")
+    return budgets

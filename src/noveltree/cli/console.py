@@ -1,0 +1,59 @@
+"""What all commands share: where they print, and how a live line looks."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+#: Results.
+out = Console(highlight=False)
+#: Progress and complaints.
+err = Console(stderr=True, highlight=False)
+
+
+def print_json(value: Any) -> None:
+    """One JSON object on standard output, on one line."""
+    sys.stdout.write(json.dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
+    """A plain table; `right` names the columns that hold numbers."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        made.add_column(column, justify="right" if column in right else "left")
+    return made
+
+
+class LiveLine:
+    """One line that is rewritten in place on a terminal, and nothing elsewhere."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._live = (
+            Live(console=err, transient=True, refresh_per_second=8) if err.is_terminal and not quiet else None
+        )
+
+    def __enter__(self) -> LiveLine:
+        self._context: AbstractContextManager[object] = self._live if self._live is not None else nullcontext()
+        self._context.__enter__()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self._context.__exit__(*exception)
+
+    def update(self, line: str) -> None:
+        if self._live is not None:
+            self._live.update(line[: err.width - 1])
+
+
+def duration(seconds: float) -> str:
+    """`75` is `1:15`, `3700` is `1:01:40`."""
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"

@@ -1,0 +1,114 @@
+"""`noveltree doctor`: is everything there, and does it do what it should?"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from noveltree.cli.console import LiveLine, out, print_json
+from noveltree.errors import NoveltreeError
+from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, check_simulator
+from noveltree.simulators.games import HIDDEN_STATE_GAMES, HISTORY_RESET_GAMES, PAPER_GAMES, all_games
+from noveltree.version import __version__
+
+_PACKAGES = ("ale-py", "gymnasium", "numpy", "numba", "pydantic", "typer", "rich", "imageio-ffmpeg")
+_EXTRAS = {"minigrid": "MiniGrid environments"}
+
+
+def doctor(
+    game: Annotated[str, typer.Option(help="The Atari game to try.")] = "breakout",
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> int:
+    """Print versions, check the simulators, and say what is wrong with the installation and how to mend it.
+
+    Exits with 1 if something is wrong.
+
+    [bold]Example[/]: noveltree doctor --game qbert
+    """
+    checks: list[tuple[str, Callable[[], str]]] = [
+        ("games", _check_roms),
+        ("corridor", lambda: _check(Corridor)),
+        ("FrozenLake-v1", lambda: _check(lambda: GymnasiumSimulator("FrozenLake-v1", is_slippery=False))),
+        (game, lambda: _check(lambda: Atari(game))),
+        ("screen", _check_screen),
+        ("video", _check_video),
+    ]
+    results = []
+    with LiveLine(quiet=json) as line:
+        for name, check in checks:
+            line.update(f"Checking {name}")
+            results.append(_run(name, check))
+    versions = {name: _version(name) for name in (*_PACKAGES, *_EXTRAS)}
+    healthy = all(result["ok"] for result in results)
+    if json:
+        print_json({"healthy": healthy, "noveltree": __version__, "versions": versions, "checks": results})
+        return 0 if healthy else 1
+    out.print(f"noveltree {__version__}, Python {platform.python_version()}, {platform.platform()}", soft_wrap=True)
+    for name, version in versions.items():
+        missing = (
+            f'not installed ({_EXTRAS[name]}: pip install "noveltree[{name}]")' if name in _EXTRAS else "MISSING"
+        )
+        out.print(f"  {name} {version or missing}")
+    for result in results:
+        mark = "[green]ok[/]  " if result["ok"] else "[bold red]FAIL[/]"
+        out.print(f"{mark} {result['check']}: {result['finding']}", soft_wrap=True)
+    out.print(
+        "Known oddities of the emulator, which noveltree works around: restoring a snapshot does not restore "
+        f"everything in {', '.join(HIDDEN_STATE_GAMES)}; resetting depends on what was played before in "
+        f"{', '.join(HISTORY_RESET_GAMES)}.",
+        soft_wrap=True,
+    )
+    out.print("All is well." if healthy else "[bold red]Something is wrong.[/]")
+    return 0 if healthy else 1
+
+
+def _run(name: str, check: Callable[[], str]) -> dict[str, object]:
+    try:
+        return {"check": name, "ok": True, "finding": check()}
+    except NoveltreeError as error:
+        return {"check": name, "ok": False, "finding": str(error)}
+    except Exception as error:
+        finding = f"{type(error).__name__}: {error}. Reinstall with the constraints file: make install."
+        return {"check": name, "ok": False, "finding": finding}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _check_roms() -> str:
+    missing = sorted(set(PAPER_GAMES) - set(all_games()))
+    if missing:
+        raise NoveltreeError(
+            f"ale-py has no ROM of {', '.join(missing)}; reinstall it: pip install --force ale-py."
+        )
+    return f"{len(all_games())} games, among them all {len(PAPER_GAMES)} of the paper"
+
+
+def _check(make: Callable[[], Atari | Corridor | GymnasiumSimulator]) -> str:
+    simulator = make()
+    try:
+        covered = check_simulator(simulator, walks=5, length=20)
+        return f"a function of state and action in {covered.transitions} transitions"
+    finally:
+        simulator.close()
+
+
+def _check_screen() -> str:
+    start = Atari("pong").start().observation
+    if start.shape != (84, 84) or start.min() == start.max():
+        raise NoveltreeError(f"The screen of Pong is {start.shape} and all {start.min()}; reinstall ale-py.")
+    return "84 x 84"
+
+
+def _check_video() -> str:
+    import imageio_ffmpeg
+
+    return f"ffmpeg {imageio_ffmpeg.get_ffmpeg_version()}"

@@ -1,0 +1,42 @@
+"""`noveltree games`: list the games."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from noveltree.cli.console import out, print_json, table
+from noveltree.errors import UnknownNameError
+from noveltree.simulators.games import SUITES, action_count, all_games, game_title
+
+
+def games(
+    suite: Annotated[str | None, typer.Option(help=f"Only the games of a suite: {', '.join(SUITES)}.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """List the Atari games, the size of their minimal action sets, and the suites they belong to.
+
+    [bold]Example[/]: noveltree games --suite paper
+    """
+    if suite is not None and suite not in SUITES:
+        raise UnknownNameError("suite", suite, SUITES)
+    names = all_games() if suite is None else SUITES[suite]
+    suites_of = {name: [suite for suite, members in SUITES.items() if name in members] for name in names}
+    if json:
+        rows = [
+            {
+                "game": name,
+                "title": game_title(name),
+                "actions": action_count(name),
+                "suites": suites_of[name],
+            }
+            for name in names
+        ]
+        print_json({"games": rows})
+        return
+    listing = table("game", "title", "actions", "suites", right=("actions",))
+    for name in names:
+        listing.add_row(name, game_title(name), str(action_count(name)), ", ".join(suites_of[name]))
+    out.print(listing)
+    out.print(f"{len(names)} games")

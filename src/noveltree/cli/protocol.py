@@ -1,0 +1,108 @@
+"""`noveltree protocol`: show what a score depends on, and whether two are comparable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from noveltree.cli.console import out, print_json, table
+from noveltree.errors import InputError
+from noveltree.protocol import PRESETS, Protocol, compare_protocols, make_protocol
+from noveltree.records import read_episode
+
+app = typer.Typer(help="Show what a score depends on, and whether two scores are comparable.", no_args_is_help=True)
+
+_WHAT = "A preset (of --game), PRESET:GAME, or an episode file."
+
+
+@app.command()
+def show(
+    what: Annotated[str | None, typer.Argument(help=_WHAT + " Without it: the presets.")] = None,
+    game: Annotated[str, typer.Option(help="The game to fill in for a preset.")] = "breakout",
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """List the presets, or show all settings of one, or those of a recorded episode.
+
+    [bold]Example[/]: noveltree protocol show bandres-2018 --game pong
+    """
+    if what is None:
+        if json:
+            print_json({"presets": {name: preset.summary for name, preset in PRESETS.items()}})
+            return
+        listing = table("preset", "what it is")
+        for name, preset in PRESETS.items():
+            listing.add_row(name, preset.summary)
+        out.print(listing)
+        return
+    protocol = _find(what, game)
+    if json:
+        print_json({"protocol_hash": protocol.hash, "protocol": protocol.model_dump(mode="json")})
+        return
+    listing = table("setting", "value", "meaning")
+    for name, field in Protocol.model_fields.items():
+        listing.add_row(name, _text(getattr(protocol, name)), field.description or "")
+    out.print(listing)
+    out.print(f"hash {protocol.hash}")
+
+
+@app.command()
+def diff(
+    first: Annotated[str, typer.Argument(help=_WHAT)],
+    second: Annotated[str, typer.Argument(help=_WHAT)],
+    game: Annotated[str, typer.Option(help="The game to fill in for presets.")] = "breakout",
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> int:
+    """Say whether scores under two protocols are comparable, and why.
+
+    Exits with 1 if they are not.
+
+    [bold]Example[/]: noveltree protocol diff otoole-2021 bandres-2018
+    """
+    a, b = _find(first, game), _find(second, game)
+    differences = compare_protocols(a, b)
+    comparable = all(difference.comparable for difference in differences)
+    if json:
+        rows = [
+            {
+                "setting": d.setting,
+                "first": d.first,
+                "second": d.second,
+                "comparable": d.comparable,
+                "reason": d.reason,
+            }
+            for d in differences
+        ]
+        print_json({"comparable": comparable, "differences": rows, "hashes": [a.hash, b.hash]})
+        return 0 if comparable else 1
+    if differences:
+        listing = table("setting", first, second, "comparable", "why")
+        for d in differences:
+            mark = "yes" if d.comparable else "[bold red]no[/]"
+            listing.add_row(d.setting, _text(d.first), _text(d.second), mark, d.reason)
+        out.print(listing)
+    reasons = ", ".join(d.setting for d in differences if not d.comparable)
+    if not differences:
+        out.print(f"The same protocol, {a.hash}: scores are comparable.")
+    elif comparable:
+        out.print("Scores are comparable.")
+    else:
+        out.print(f"Scores are [bold]not[/] comparable, because of: {reasons}.", soft_wrap=True)
+    return 0 if comparable else 1
+
+
+def _find(what: str, game: str) -> Protocol:
+    preset, colon, its_game = what.partition(":")
+    if preset in PRESETS:
+        return make_protocol(its_game if colon else game, preset=preset)
+    path = Path(what)
+    if path.exists():
+        return read_episode(path).protocol
+    if path.suffix == ".json" or "/" in what:
+        raise InputError(f"There is no file {what}.")
+    return make_protocol(game, preset=what)  # complains that there is no such preset
+
+
+def _text(value: object) -> str:
+    return "-" if value is None else str(value)

@@ -1,0 +1,52 @@
+"""`noveltree render`: make a video of a recorded episode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from noveltree.cli.console import LiveLine, out
+from noveltree.errors import InputError
+from noveltree.records import read_episode, render_episode
+
+
+def render(
+    file: Annotated[Path, typer.Argument(help="An episode file.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The video (.mp4 or .gif).", show_default="beside the file, .mp4"),
+    ] = None,
+    steps: Annotated[str | None, typer.Option(help="Only these steps, as FROM:TO.")] = None,
+    every: Annotated[
+        int | None, typer.Option(help="Keep every so-many-th frame.", min=1, show_default="1, GIF 3")
+    ] = None,
+    scale: Annotated[int, typer.Option(help="Enlarge so many times.", min=1)] = 3,
+) -> None:
+    """Film a recorded episode by replaying its actions.
+
+    [bold]Example[/]: noveltree render episodes/breakout-....json -o breakout.gif --steps 0:100
+    """
+    record = read_episode(file)
+    path = file.with_suffix(".mp4") if output is None else output
+    with LiveLine() as line:
+        render_episode(
+            record,
+            path,
+            steps=_parse_steps(steps, record.episode.steps),
+            every=every,
+            scale=scale,
+            progress=lambda done, total: line.update(f"Filming: step {done} of {total}"),
+        )
+    out.print(f"Video: {path}", soft_wrap=True)
+
+
+def _parse_steps(text: str | None, count: int) -> range | None:
+    if text is None:
+        return None
+    first, colon, last = text.partition(":")
+    try:
+        return range(int(first or 0), int(last) if last else count) if colon else range(int(first), int(first) + 1)
+    except ValueError:
+        raise InputError(f"Steps are given as FROM:TO, such as 0:100, not {text!r}.") from None

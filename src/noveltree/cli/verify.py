@@ -1,0 +1,54 @@
+"""`noveltree verify`: does a recorded score hold?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from noveltree.cli.console import LiveLine, out, print_json
+from noveltree.errors import NoveltreeError
+from noveltree.records import read_episode, verify_episode
+
+
+def verify(
+    files: Annotated[list[Path], typer.Argument(help="Episode files.")],
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> int:
+    """Replay recorded episodes in a fresh emulator, without planning, and compare.
+
+    Exits with 1 if a score does not hold or a file cannot be read.
+
+    [bold]Example[/]: noveltree verify episodes/*.json
+    """
+    results: list[dict[str, Any]] = []
+    with LiveLine(quiet=json) as line:
+        for number, file in enumerate(files, start=1):
+            line.update(f"Verifying {number} of {len(files)}: {file}")
+            results.append(_verify(file))
+    failed = sum(not result["holds"] for result in results)
+    if json:
+        print_json({"verified": len(results) - failed, "failed": failed, "files": results})
+    else:
+        for result in results:
+            mark = "[green]holds[/]" if result["holds"] else "[bold red]DOES NOT HOLD[/]"
+            score = "" if result["score"] is None else f"  score {result['score']:,.10g}"
+            finding = f"  ({result['finding']})" if result["finding"] else ""
+            out.print(f"{mark}{score}  {result['file']}{finding}", soft_wrap=True)
+        out.print(f"{len(results) - failed} of {len(results)} hold")
+    return 1 if failed else 0
+
+
+def _verify(file: Path) -> dict[str, Any]:
+    try:
+        record = read_episode(file)
+        verification = verify_episode(record)
+    except NoveltreeError as error:
+        return {"file": str(file), "holds": False, "score": None, "finding": str(error)}
+    return {
+        "file": str(file),
+        "holds": verification.holds,
+        "score": record.episode.score,
+        "finding": verification.finding,
+    }

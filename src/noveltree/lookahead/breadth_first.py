@@ -1,0 +1,47 @@
+"""Breadth-first search, pruned by novelty: IW(1) of Lipovetzky et al. (2015), plain BFS without pruning."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from noveltree.lookahead.action_selection import back_up
+from noveltree.lookahead.budget import Meter
+from noveltree.lookahead.planner import ActionValues, Planning
+from noveltree.lookahead.tree import Lookahead, Node
+from noveltree.novelty import Novelty
+
+
+@dataclass(slots=True)
+class BreadthFirst:
+    """Expands nodes in the order of their depth, all actions of a node one after another."""
+
+    novelty: Novelty
+    horizon: int
+    discount: float
+    node_type: type[Node] = Node
+
+    def plan(self, lookahead: Lookahead, meter: Meter, *, rng: np.random.Generator) -> Planning:
+        yield from ()  # a breadth-first search has no base policy to ask for
+        root = lookahead.root
+        self.novelty.clear()
+        if not root.cached:
+            self.novelty.enter(root.state, 0)
+        queue = deque([root])
+        while queue:
+            node = queue.popleft()
+            for action, child in enumerate(node.children):
+                if child is None:
+                    if meter.exhausted(lookahead):
+                        return
+                    child = lookahead.expand(node, action)
+                    child.novel = self.novelty.enter(child.state, child.time - root.time)
+                    lookahead.pruned += not child.novel
+                if child.novel and not child.terminal and child.time - root.time < self.horizon:
+                    queue.append(child)
+        root.solved = True
+
+    def action_values(self, lookahead: Lookahead) -> ActionValues:
+        return back_up(lookahead, self.discount)

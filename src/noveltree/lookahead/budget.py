@@ -1,0 +1,88 @@
+"""Budgets: how much may be looked at before a decision.
+
+A budget is declared once and starts a meter at every time step. The meter is asked before each interaction.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+from noveltree.errors import InputError
+from noveltree.lookahead.tree import Lookahead
+
+
+class Meter(Protocol):
+    """What is left of a budget in the current time step."""
+
+    def exhausted(self, lookahead: Lookahead) -> bool:
+        """Must planning stop before the next interaction?"""
+        ...
+
+
+class Budget(Protocol):
+    """How much may be looked at before each decision."""
+
+    def start(self) -> Meter:
+        """Begin a time step."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Interactions:
+    """At most `limit` calls of the simulator. What is not spent is not carried over."""
+
+    limit: int
+
+    def __post_init__(self) -> None:
+        if self.limit < 1:
+            raise InputError(f"A budget must be at least 1 interaction, not {self.limit}.")
+
+    def start(self) -> Meter:
+        return self  # nothing but the lookahead's own count changes within a time step
+
+    def exhausted(self, lookahead: Lookahead) -> bool:
+        return lookahead.interactions >= self.limit
+
+
+def frames(limit: int, *, frame_skip: int) -> Interactions:
+    """At most `limit` emulated frames, that is whole interactions of `frame_skip` frames."""
+    if limit < frame_skip:
+        raise InputError(f"A budget of {limit} frames is less than one interaction of {frame_skip} frames.")
+    return Interactions(limit // frame_skip)
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """At most `limit` seconds by the wall clock."""
+
+    limit: float
+
+    def __post_init__(self) -> None:
+        if not self.limit > 0:
+            raise InputError(f"A budget must be more than 0 seconds, not {self.limit:g}.")
+
+    def start(self) -> Meter:
+        return _Stopwatch(self.limit)
+
+
+class _Stopwatch:
+    """Stops early enough for one more interaction, and for the backup over all nodes, to end in time."""
+
+    _BACKUP_SECONDS_PER_NODE = 2e-6
+
+    __slots__ = ("_deadline", "_last", "_longest")
+
+    def __init__(self, limit: float) -> None:
+        self._last = time.perf_counter()
+        self._deadline = self._last + limit
+        self._longest = 0.0
+
+    def exhausted(self, lookahead: Lookahead) -> bool:
+        now = time.perf_counter()
+        # The longest of the recent interactions; a single hiccup is forgotten within a few dozen.
+        self._longest = max(0.95 * self._longest, now - self._last)
+        self._last = now
+        backup = (lookahead.cached + lookahead.interactions) * self._BACKUP_SECONDS_PER_NODE
+        return now + self._longest + backup >= self._deadline

@@ -1,0 +1,85 @@
+"""Algorithm 1: rollouts from the root, guided by a base policy, cut short where nothing is novel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from noveltree.lookahead.action_selection import back_up
+from noveltree.lookahead.budget import Meter
+from noveltree.lookahead.planner import ActionValues, BasePolicyQuestion, Planning
+from noveltree.lookahead.tree import Lookahead, Node
+from noveltree.novelty import Novelty
+
+
+@dataclass(slots=True)
+class Rollouts:
+    """RIW(1) with any novelty and any base policy."""
+
+    novelty: Novelty
+    horizon: int
+    discount: float
+    node_type: type[Node] = Node
+
+    def plan(self, lookahead: Lookahead, meter: Meter, *, rng: np.random.Generator) -> Planning:
+        root = lookahead.root
+        self.novelty.clear()
+        if not root.cached:
+            self.novelty.enter(root.state, 0)
+        while not root.solved and not meter.exhausted(lookahead):
+            yield from self._rollout(lookahead, meter, rng)
+
+    def action_values(self, lookahead: Lookahead) -> ActionValues:
+        return back_up(lookahead, self.discount)
+
+    def _rollout(self, lookahead: Lookahead, meter: Meter, rng: np.random.Generator) -> Planning:
+        node = root = lookahead.root
+        horizon = root.time + self.horizon
+        while node.novel and not node.terminal and node.time < horizon:
+            if node.base_policy is None:
+                answer = yield BasePolicyQuestion((node,))
+                node.base_policy = answer[0].tolist()
+            action = sample_unsolved_child(node, rng=rng)
+            child = node.children[action]
+            if child is None:
+                if meter.exhausted(lookahead):
+                    return
+                child = lookahead.expand(node, action)
+                child.novel = self.novelty.enter(child.state, child.time - root.time)
+                lookahead.pruned += not child.novel
+            elif not child.cached:
+                child.novel = self.novelty.holds(child.state, child.time - root.time)
+                lookahead.pruned += not child.novel
+            node = child
+        update_solved_labels(node, root)
+
+
+def sample_unsolved_child(node: Node, *, rng: np.random.Generator) -> int:
+    """An action drawn from the node's base policy restricted to actions whose child is not solved."""
+    policy = node.base_policy
+    assert policy is not None
+    unsolved = [a for a, child in enumerate(node.children) if child is None or not child.solved]
+    weights = [policy[action] for action in unsolved]
+    total = sum(weights)
+    if not total > 0.0:  # the policy rules out all that is left: look at it all the same
+        return unsolved[int(rng.random() * len(unsolved))]
+    remainder = rng.random() * total
+    for action, weight in zip(unsolved, weights, strict=True):
+        remainder -= weight
+        if remainder < 0.0:
+            return action
+    return max(zip(weights, unsolved, strict=True))[1]  # rounding left a remainder
+
+
+def update_solved_labels(node: Node, root: Node) -> None:
+    """Label `node` solved, and its ancestors up to `root` as long as all their actions lead to solved nodes."""
+    node.solved = True
+    while node is not root:
+        parent = node.parent
+        assert parent is not None
+        for child in parent.children:
+            if child is None or not child.solved:
+                return
+        parent.solved = True
+        node = parent

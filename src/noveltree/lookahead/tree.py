@@ -1,0 +1,213 @@
+"""The lookahead L = (N, C, s_r) of Definition 1: a tree of state-action paths below the current state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from noveltree.errors import NoveltreeError, SimulatorError
+from noveltree.simulators.simulator import Simulator, State, Transition
+
+#: How many ancestors of the root are kept: networks see the screens of a node and of its three ancestors.
+HISTORY = 3
+
+
+class Node:
+    """A state-action path. Reaching the same state by two paths gives two nodes."""
+
+    __slots__ = (
+        "action",
+        "base_policy",
+        "cached",
+        "children",
+        "novel",
+        "parent",
+        "reward",
+        "solved",
+        "state",
+        "terminal",
+        "termination_cost",
+        "time",
+        "value",
+    )
+
+    def __init__(
+        self,
+        state: State,
+        *,
+        parent: Node | None,
+        action: int | None,
+        reward: float,
+        terminal: bool,
+        time: int,
+        actions: int,
+        base_policy: Sequence[float] | None,
+        termination_cost: float | None,
+    ) -> None:
+        #: The last state of the path, n^s.
+        self.state = state
+        #: The path without its last action; None at the start of an episode and beyond what is kept.
+        self.parent = parent
+        #: The action that leads here from the parent, and what it paid.
+        self.action = action
+        self.reward = reward
+        #: Whether the episode ends here. A terminal state is absorbing and pays nothing more.
+        self.terminal = terminal
+        #: Time step of the episode at which this state would be the root; depth is the difference to the root's.
+        self.time = time
+        #: C(n, a) for every action a: None where the simulator was not asked yet.
+        self.children: list[Node | None] = [None] * actions
+        #: Kept from an earlier time step, hence never pruned.
+        self.cached = False
+        #: Whether the state is novel, as far as it was tested in this time step.
+        self.novel = True
+        #: Whether there is nothing left to look at below here in this time step.
+        self.solved = False
+        #: pi_b(. | state), None until it is evaluated.
+        self.base_policy = base_policy
+        #: V^T(state), None until it is evaluated.
+        self.termination_cost = termination_cost
+        #: V(n) of Definition 2, as of the last backup.
+        self.value = 0.0
+
+    def is_leaf(self) -> bool:
+        """No action was tried here."""
+        return not any(self.children)
+
+
+class Lookahead:
+    """The tree, its root and the simulator that grows it.
+
+    Nodes start with `base_policy` and `termination_cost` as given: a uniform policy and zero if nothing is
+    learnt, None if they are to be evaluated first.
+    """
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        state: State,
+        *,
+        base_policy: Sequence[float] | None,
+        termination_cost: float | None,
+        node_type: type[Node] = Node,
+    ) -> None:
+        self._simulator = simulator
+        self._actions = len(simulator.actions)
+        self._base_policy = base_policy
+        self._termination_cost = termination_cost
+        self._node_type = node_type
+        self.root = self._node(state, parent=None, action=None, reward=0.0, terminal=False, time=0)
+        #: Calls of the simulator in this time step.
+        self.interactions = 0
+        #: Nodes that this time step found in the tree when it began, its root included.
+        self.cached = 0
+        #: Newly generated or revisited nodes that this time step found not to be novel.
+        self.pruned = 0
+        #: Depth of the deepest node that this time step generated.
+        self.deepest = 0
+
+    def begin_time_step(self) -> None:
+        """Label every kept node cached, novel and not solved, and start the counts anew."""
+        self.interactions = self.cached = self.pruned = self.deepest = 0
+        if self.root.time == 0 and self.root.is_leaf():
+            return  # the first root of an episode is not cached
+        for node in self.nodes():
+            node.cached = True
+            node.novel = True
+            node.solved = False
+            self.cached += 1
+
+    def nodes(self) -> Iterator[Node]:
+        """All nodes below and including the root; parents come before their children."""
+        stack = [self.root]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(child for child in node.children if child is not None)
+
+    def depth(self, node: Node) -> int:
+        """How many actions below the root a node is, d(n)."""
+        return node.time - self.root.time
+
+    def simulate(self, state: State, action: int) -> Transition:
+        """One interaction with the simulator, counted, that leaves the tree as it is."""
+        self.interactions += 1
+        try:
+            return self._simulator.step(state, action)
+        except NoveltreeError:
+            raise
+        except Exception as error:
+            name = self._simulator.actions[action]
+            raise SimulatorError(
+                f"The simulator failed on action {name!r}: {type(error).__name__}: {error}"
+            ) from error
+
+    def expand(self, node: Node, action: int) -> Node:
+        """Generate C(node, action) by one interaction and add it to the tree."""
+        state, reward, terminal = self.simulate(node.state, action)
+        child = self._node(state, parent=node, action=action, reward=reward, terminal=terminal, time=node.time + 1)
+        node.children[action] = child
+        self.deepest = max(self.deepest, child.time - self.root.time)
+        return child
+
+    def advance(self, action: int, *, keep: bool) -> None:
+        """Execute an action: its child becomes the root. The subtree is kept or dropped, siblings are freed."""
+        old_root = self.root
+        root = old_root.children[action]
+        assert root is not None
+        self.root = root
+        old_root.children[action] = None
+        _free(old_root)
+        if not keep:
+            _free(root)
+        oldest = root
+        for _ in range(HISTORY):
+            if oldest.parent is None:
+                break
+            oldest = oldest.parent
+        oldest.parent = None
+
+    def forget_evaluations(self, *, base_policy: Sequence[float] | None, termination_cost: float | None) -> None:
+        """Reset what depends on network parameters, after these have changed."""
+        self._base_policy = base_policy
+        self._termination_cost = termination_cost
+        for node in self.nodes():
+            node.base_policy = base_policy
+            node.termination_cost = termination_cost
+
+    def _node(
+        self,
+        state: State,
+        *,
+        parent: Node | None,
+        action: int | None,
+        reward: float,
+        terminal: bool,
+        time: int,
+    ) -> Node:
+        return self._node_type(
+            state,
+            parent=parent,
+            action=action,
+            reward=reward,
+            terminal=terminal,
+            time=time,
+            actions=self._actions,
+            base_policy=self._base_policy,
+            termination_cost=self._termination_cost,
+        )
+
+
+def _free(node: Node) -> None:
+    """Cut everything below `node` off it.
+
+    Nodes refer to their parents and to their children; undoing one of the two lets them be freed at once,
+    without waiting for the garbage collector, which would otherwise stop a decision in the middle.
+    """
+    stack = [node]
+    while stack:
+        parent = stack.pop()
+        for action, child in enumerate(parent.children):
+            if child is not None:
+                child.parent = None
+                parent.children[action] = None
+                stack.append(child)

@@ -1,0 +1,328 @@
+"""The protocol: every setting that a score depends on, as one value with a stable hash.
+
+Scores are comparable when they were obtained under the same conditions. Papers on planning in Atari differ in the
+action set, the frame skip, the budget and its unit, and in whether transitions are cached, mostly without saying
+so next to their tables. Here the protocol is written into every result, and `compare_protocols` says what two of
+them have in common.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.metadata
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import ale_py
+import pydantic
+from pydantic import BaseModel, ConfigDict, Field
+
+from noveltree.agents import Settings, get_agent
+from noveltree.episodes import Play, episode_rng
+from noveltree.errors import InputError, RecordError, UnknownNameError
+from noveltree.evaluation import UNINFORMED, Evaluation
+from noveltree.features import default_features
+from noveltree.lookahead import Budget, Interactions, Seconds, frames
+from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator, is_environment_id
+from noveltree.simulators.games import canonical_game, rom_md5
+from noveltree.version import __version__
+
+SimulatorKind = Literal["atari", "gymnasium", "corridor"]
+BudgetUnit = Literal["interactions", "frames", "seconds"]
+Role = Literal["task", "conditions", "method", "software"]
+
+
+def _field(role: Role, description: str, **constraints: Any) -> Any:
+    return Field(description=description, json_schema_extra={"role": role}, **constraints)
+
+
+class Protocol(BaseModel):
+    """Every setting that a score depends on. Settings that an agent does not use are None."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    simulator: SimulatorKind = _field("task", "what is simulated")
+    game: str = _field("task", "the game, by its canonical name, or the environment's id")
+    mode: int | None = _field("task", "the game's mode; None is its default")
+    difficulty: int | None = _field("task", "the game's difficulty; None is its default")
+
+    action_set: Literal["minimal", "full"] | None = _field("conditions", "the Atari actions to choose from")
+    frame_skip: int = _field("conditions", "frames for which an action is held", ge=1)
+    max_frames: int = _field("conditions", "frames after which an episode is truncated", ge=1)
+    start: Literal["first-reset"] = _field("conditions", "where episodes begin: after the first reset, no no-ops")
+    sticky_actions: Literal[0] = _field("conditions", "probability with which an action is repeated")
+    budget: float = _field("conditions", "what may be spent on one decision", gt=0)
+    budget_unit: BudgetUnit = _field("conditions", "the unit of the budget")
+    cache: bool | None = _field("conditions", "whether the executed action's subtree is kept")
+
+    agent: str = _field("method", "the algorithm")
+    novelty: Literal["classic", "depth", "none"] = _field("method", "what decides which nodes are pruned")
+    features: str | None = _field("method", "the features over which novelty is defined")
+    horizon: int | None = _field("method", "actions below the root that a lookahead may reach")
+    discount: float | None = _field("method", "weight of a reward one action later, in the backup")
+    tie_breaking: str | None = _field("method", "how one of several equally good actions is chosen")
+    rollout_depth: int | None = _field("method", "length of random rollouts")
+    exploration: float | None = _field("method", "constant of UCB1")
+
+    simulator_version: str = _field("software", "package and version behind the simulator")
+    rom_md5: str | None = _field("software", "MD5 sum of the game's ROM")
+    noveltree_version: str = _field("software", "version of noveltree")
+
+    @property
+    def hash(self) -> str:
+        """Sixteen hexadecimal digits that are the same exactly if all settings are."""
+        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+    @property
+    def max_steps(self) -> int:
+        """Time steps after which an episode is truncated."""
+        return max(1, self.max_frames // self.frame_skip)
+
+    def settings(self) -> Settings:
+        """The agent's settings."""
+        agent = get_agent(self.agent)
+        return agent.settings(**{name: getattr(self, name) for name in agent.uses})
+
+    def make_budget(self) -> Budget:
+        match self.budget_unit:
+            case "interactions":
+                return Interactions(int(self.budget))
+            case "frames":
+                return frames(int(self.budget), frame_skip=self.frame_skip)
+            case "seconds":
+                return Seconds(self.budget)
+
+    def make_simulator(self) -> Simulator:
+        return _make_simulator(self.model_dump())
+
+    def make_play(
+        self,
+        simulator: Simulator,
+        *,
+        seed: int,
+        index: int,
+        interval: int = 0,
+        evaluation: Evaluation = UNINFORMED,
+    ) -> Play:
+        """Begin the episode `index` of a trial with `seed` (and of its `interval`, if it learns)."""
+        return Play(
+            simulator,
+            get_agent(self.agent),
+            settings=self.settings(),
+            budget=self.make_budget(),
+            rng=episode_rng(seed, index, interval=interval),
+            max_steps=self.max_steps,
+            evaluation=evaluation,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """The experimental settings of a paper."""
+
+    summary: str
+    choices: dict[str, Any]
+
+
+PRESETS: dict[str, Preset] = {
+    "otoole-2021": Preset(
+        "O'Toole et al. 2021 (N-CPL): 100 interactions, minimal action set, pixels",
+        {"agent": "riw-c"},
+    ),
+    "junyent-2021": Preset(
+        "Junyent et al. 2021 (pi-IW+, pi-HIW): as otoole-2021, ties to the larger subtree, discount 0.99",
+        {"agent": "riw-d", "tie_breaking": "larger-subtree", "discount": 0.99},
+    ),
+    "bandres-2018": Preset(
+        "Bandres et al. 2018 (RIW): 0.5 s per decision, all 18 actions, B-PROST",
+        {"agent": "riw-d", "features": "bprost", "action_set": "full", "budget": 0.5, "budget_unit": "seconds"},
+    ),
+    "bandres-2018-32s": Preset(
+        "Bandres et al. 2018 (RIW): 32 s per decision, all 18 actions, B-PROST",
+        {"agent": "riw-d", "features": "bprost", "action_set": "full", "budget": 32.0, "budget_unit": "seconds"},
+    ),
+    "lipovetzky-2015": Preset(
+        "Lipovetzky et al. 2015 (IW(1)): 150,000 frames per decision in steps of 5, all 18 actions, RAM",
+        {
+            "agent": "iw1",
+            "features": "ram",
+            "action_set": "full",
+            "frame_skip": 5,
+            "budget": 150_000.0,
+            "budget_unit": "frames",
+            "horizon": 300,
+            "discount": 0.995,
+        },
+    ),
+}
+
+DEFAULT_PRESET = "otoole-2021"
+_ATARI_SETTINGS = ("action_set", "frame_skip", "mode", "difficulty")
+_AGENT_SETTINGS = ("features", "horizon", "discount", "cache", "tie_breaking", "rollout_depth", "exploration")
+
+
+def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) -> Protocol:
+    """The protocol of a preset for a game, with some of its settings chosen otherwise (None: not chosen).
+
+    `game` is an Atari game in any spelling, the id of a Gymnasium environment, or `corridor`. A preset's settings
+    that belong to its own agent are left out when another agent is chosen that does not have them.
+    """
+    if preset not in PRESETS:
+        raise UnknownNameError("preset", preset, PRESETS)
+    preset_choices = PRESETS[preset].choices
+    chosen = {name: value for name, value in choices.items() if value is not None}
+    if unknown := chosen.keys() - Protocol.model_fields.keys():
+        raise InputError(f"A protocol has no setting {min(unknown)!r}.")
+    kind, name = _which_simulator(game)
+    agent = get_agent(chosen.get("agent", preset_choices["agent"]))
+    if "budget_unit" in chosen and "budget" not in chosen:
+        raise InputError("A budget's unit was chosen, but not the budget.")
+    if "budget" in chosen:
+        chosen.setdefault("budget_unit", "interactions")
+    if kind != "atari" and (misfit := [setting for setting in _ATARI_SETTINGS if setting in chosen]):
+        raise InputError(f"{name} is no Atari game, so it has no {misfit[0].replace('_', ' ')} to choose.")
+    merged = {
+        key: value
+        for key, value in preset_choices.items()
+        if (kind == "atari" or key not in _ATARI_SETTINGS)
+        and (key not in _AGENT_SETTINGS or key in agent.uses)
+        and not (key in ("budget", "budget_unit") and "budget" in chosen)
+    } | chosen
+    agent_choices = {key: merged.pop(key) for key in _AGENT_SETTINGS if key in merged}
+    fields: dict[str, Any] = {
+        "simulator": kind,
+        "game": name,
+        "mode": None,
+        "difficulty": None,
+        "action_set": "minimal" if kind == "atari" else None,
+        "frame_skip": 15 if kind == "atari" else 1,
+        "max_frames": 18_000,
+        "start": "first-reset",
+        "sticky_actions": 0,
+        "budget_unit": "interactions",
+        "novelty": agent.novelty,
+        "simulator_version": simulator_version(kind),
+        "rom_md5": rom_md5(name) if kind == "atari" else None,
+        "noveltree_version": __version__,
+    }
+    with contextlib.closing(_make_simulator({**fields, **merged})) as simulator:
+        if isinstance(simulator, GymnasiumSimulator):
+            fields["game"] = simulator.environment  # an id without a version stands for the newest
+            if simulator.max_episode_steps is not None:
+                fields["max_frames"] = simulator.max_episode_steps
+        if "features" in agent.uses and kind != "atari":
+            agent_choices.setdefault("features", default_features(simulator.start()))
+        settings = agent.settings(**agent_choices)
+        agent.assemble(simulator.start(), settings)  # complains about features that do not fit
+        fields["budget"] = agent.default_budget(len(simulator.actions), settings)
+    fields |= {key: agent.used(settings).get(key) for key in _AGENT_SETTINGS}
+    fields |= {**merged, "agent": agent.name}
+    fields["budget"] = float(fields["budget"])
+    if fields["budget_unit"] in ("interactions", "frames") and not fields["budget"].is_integer():
+        raise InputError(f"A budget of {fields['budget']:g} {fields['budget_unit']} is not a whole number.")
+    try:
+        protocol = Protocol(**fields)
+    except pydantic.ValidationError as error:
+        raise InputError(_first_complaint(error)) from error
+    protocol.make_budget()  # complains about a budget that allows no interaction
+    return protocol
+
+
+def parse_protocol(data: Any) -> Protocol:
+    """A protocol from its JSON object, as it stands in a record."""
+    try:
+        return Protocol.model_validate(data)
+    except pydantic.ValidationError as error:
+        raise RecordError(f"Not a valid protocol: {_first_complaint(error)}") from error
+
+
+def _which_simulator(game: str) -> tuple[SimulatorKind, str]:
+    prefix, _, rest = game.partition(":")
+    if prefix.lower() in ("gym", "gymnasium") and rest:
+        return "gymnasium", rest
+    if game.strip().lower() == "corridor":
+        return "corridor", "corridor"
+    try:
+        return "atari", canonical_game(game)
+    except UnknownNameError:
+        if is_environment_id(game):
+            return "gymnasium", game
+        raise
+
+
+def _make_simulator(fields: dict[str, Any]) -> Simulator:
+    match fields["simulator"]:
+        case "atari":
+            return Atari(
+                fields["game"],
+                action_set=fields["action_set"],
+                frame_skip=fields["frame_skip"],
+                mode=fields["mode"],
+                difficulty=fields["difficulty"],
+                tiles=fields.get("features") == "bprost",
+            )
+        case "gymnasium":
+            return GymnasiumSimulator(fields["game"])
+        case _:
+            return Corridor()
+
+
+def simulator_version(kind: SimulatorKind) -> str:
+    """The package behind a simulator and its installed version."""
+    match kind:
+        case "atari":
+            return f"ale-py {ale_py.__version__}"
+        case "gymnasium":
+            return f"gymnasium {importlib.metadata.version('gymnasium')}"
+        case "corridor":
+            return f"noveltree {__version__}"
+
+
+def _first_complaint(error: pydantic.ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "value"
+    return f"{where} {first['input']!r}: {first['msg'].lower()}."
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One setting in which two protocols differ, and what that means for their scores."""
+
+    setting: str
+    first: Any
+    second: Any
+    comparable: bool
+    reason: str
+
+
+_REASONS: dict[Role, tuple[bool, str]] = {
+    "task": (False, "scores of another game or variant mean something else"),
+    "conditions": (False, "the agents played under other conditions"),
+    "method": (True, "this is what a comparison of methods compares"),
+    "software": (True, "the same settings in another version; verify the episodes under both"),
+}
+_SPECIAL_REASONS: dict[str, tuple[bool, str]] = {
+    "action_set": (False, "another set of actions gives the lookahead another branching factor"),
+    "frame_skip": (False, "a decision covers another number of frames"),
+    "max_frames": (False, "longer episodes collect more rewards"),
+    "budget": (False, "one of them looked at more before each decision"),
+    "budget_unit": (False, "budgets in different units are not the same effort on every machine"),
+    "cache": (False, "with caching, work of earlier decisions is used again for free"),
+    "rom_md5": (False, "another ROM is another game"),
+}
+
+
+def compare_protocols(first: Protocol, second: Protocol) -> list[Difference]:
+    """The settings in which two protocols differ. Scores are comparable if every difference is."""
+    differences = []
+    for name, field in Protocol.model_fields.items():
+        a, b = getattr(first, name), getattr(second, name)
+        if a != b:
+            assert isinstance(field.json_schema_extra, dict)
+            role: Any = field.json_schema_extra["role"]
+            comparable, reason = _SPECIAL_REASONS.get(name) or _REASONS[role]
+            differences.append(Difference(name, a, b, comparable, reason))
+    return differences

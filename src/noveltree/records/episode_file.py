@@ -1,0 +1,158 @@
+"""Episode files: an episode with its protocol and seed, as JSON that anyone can read, and verify by replay."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import pydantic
+from pydantic import BaseModel, ConfigDict
+
+from noveltree.episodes import Decision, End, Episode
+from noveltree.errors import RecordError
+from noveltree.protocol import Protocol, parse_protocol
+from noveltree.records.files import write_atomically
+
+FORMAT = "noveltree-episode"
+VERSION = 1
+_LARGEST_FILE = 256 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRecord:
+    """An episode and where it comes from."""
+
+    episode: Episode
+    protocol: Protocol
+    seed: int
+    index: int
+    """Which of the episodes of that seed it is."""
+
+    def file_name(self) -> str:
+        """A name that says what is inside."""
+        game = self.protocol.game.replace("/", "-")
+        return f"{game}-{self.protocol.agent}-seed{self.seed}-episode{self.index}-{self.protocol.hash[:8]}.json"
+
+
+class _Columns(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    action: list[int]
+    reward: list[float]
+    interactions: list[int]
+    cached: list[int]
+    pruned: list[int]
+    solved: list[bool]
+    depth: list[int]
+    seconds: list[float]
+
+
+class _File(BaseModel):
+    """The file as it stands on disk. The summary at its top is for people; `decisions` is the episode."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    format: Literal["noveltree-episode"]
+    version: Literal[1]
+    game: str
+    agent: str
+    seed: int
+    index: int
+    score: float
+    steps: int
+    interactions: int
+    seconds: float
+    end: Literal["terminal", "truncated", "stopped", "interrupted"]
+    protocol_hash: str
+    protocol: dict[str, Any]
+    final_observation: str
+    decisions: _Columns
+    checksum: str
+
+
+def write_episode(path: Path, record: EpisodeRecord) -> None:
+    """Write an episode file, atomically."""
+    write_atomically(path, encode_episode(record))
+
+
+def encode_episode(record: EpisodeRecord) -> bytes:
+    """The bytes of an episode file."""
+    episode = record.episode
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "game": record.protocol.game,
+        "agent": record.protocol.agent,
+        "seed": record.seed,
+        "index": record.index,
+        "score": episode.score,
+        "steps": episode.steps,
+        "interactions": episode.interactions,
+        "seconds": round(episode.seconds, 6),
+        "end": str(episode.end),
+        "protocol_hash": record.protocol.hash,
+        "protocol": record.protocol.model_dump(mode="json"),
+        "final_observation": episode.final_observation,
+        "decisions": {field.name: episode.column(field.name) for field in fields(Decision)},
+    }
+    content["decisions"]["seconds"] = [round(seconds, 6) for seconds in content["decisions"]["seconds"]]
+    content["checksum"] = _checksum(content)
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items() if key != "decisions"]
+    columns = ",\n".join(
+        f"  {json.dumps(name)}: {json.dumps(values, separators=(',', ':'))}"
+        for name, values in content["decisions"].items()
+    )
+    lines.insert(-1, f'"decisions": {{\n{columns}\n}}')
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
+
+
+def read_episode(path: Path) -> EpisodeRecord:
+    """Read an episode file; complain if it is corrupt, truncated or something else."""
+    content = _parse(path)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise RecordError(f"{path} is not an episode of noveltree.")
+    if content.get("version") != VERSION:
+        raise RecordError(f"{path} has format version {content.get('version')!r}; this noveltree reads {VERSION}.")
+    try:
+        file = _File.model_validate(content)
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise RecordError(f"{path} is damaged: {where}: {first['msg'].lower()}.") from error
+    if file.checksum != _checksum(content):
+        raise RecordError(f"{path} was changed after it was written: its checksum does not fit.")
+    try:
+        protocol = parse_protocol(file.protocol)
+    except RecordError as error:
+        raise RecordError(f"{path}: {error}") from error
+    if len({len(column) for column in file.decisions.model_dump().values()}) != 1:
+        raise RecordError(f"{path} is damaged: its columns have different lengths.")
+    columns = file.decisions.model_dump()
+    decisions = tuple(
+        Decision(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)
+    )
+    episode = Episode(decisions, End(file.end), file.final_observation)
+    if (file.score, file.steps) != (episode.score, episode.steps) or file.protocol_hash != protocol.hash:
+        raise RecordError(f"{path} contradicts itself: its summary does not fit its decisions.")
+    return EpisodeRecord(episode, protocol, file.seed, file.index)
+
+
+def _parse(path: Path) -> Any:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise RecordError(f"{path} is too large to be an episode.")
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
+    except (ValueError, RecursionError) as error:
+        raise RecordError(
+            f"{path} is not an episode of noveltree, or is truncated: it is no valid JSON."
+        ) from error
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    rest = {key: value for key, value in content.items() if key != "checksum"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

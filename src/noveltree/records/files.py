@@ -1,0 +1,56 @@
+"""Writing files so that a crash at any instant leaves the old file or the new one, never half of one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from noveltree.errors import OutputError
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write to a temporary file in the same directory, flush it to the disk, and rename it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.chmod(0o644)
+            temporary.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+        directory = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+    except OSError as error:
+        raise OutputError(f"Cannot write {path}: {error.strerror or error}.") from error
+
+
+def check_writable(directory: Path) -> None:
+    """Complain now if nothing can be written to `directory`, rather than after the work is done."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        raise OutputError(f"Cannot write to {directory}: {error.strerror or error}.") from error
+
+
+def unused(path: Path) -> Path:
+    """`path`, or if that exists already, the first of `path-2`, `path-3`, ... that does not."""
+    candidate = path
+    number = 2
+    while candidate.exists():
+        candidate = path.with_name(f"{path.stem}-{number}{path.suffix}")
+        number += 1
+    return candidate

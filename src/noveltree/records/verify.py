@@ -1,0 +1,58 @@
+"""Verification: replay the actions of an episode in a fresh simulator, without planning, and compare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from noveltree.episodes import End, digest
+from noveltree.protocol import simulator_version
+from noveltree.records.episode_file import EpisodeRecord
+from noveltree.simulators.games import rom_md5
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Whether a recorded score holds."""
+
+    holds: bool
+    score: float
+    """The score that the replay gave."""
+    finding: str
+    """One sentence: why it does not hold, or a caveat, or nothing."""
+
+
+def verify_episode(record: EpisodeRecord) -> Verification:
+    """Replay a recorded episode in a fresh simulator."""
+    protocol, episode = record.protocol, record.episode
+    caveat = _version_caveat(record)
+    if protocol.simulator == "atari" and protocol.rom_md5 != rom_md5(protocol.game):
+        return Verification(False, 0.0, f"the ROM of {protocol.game} here is another one{caveat}")
+    simulator = protocol.make_simulator()
+    try:
+        state, score, terminal = simulator.start(), 0.0, False
+        for step, decision in enumerate(episode.decisions):
+            if terminal:
+                return Verification(False, score, f"the game was over before step {step}{caveat}")
+            if not 0 <= decision.action < len(simulator.actions):
+                return Verification(False, score, f"step {step} has an action that does not exist")
+            state, reward, terminal = simulator.step(state, decision.action)
+            score += reward
+            if reward != decision.reward:
+                return Verification(
+                    False, score, f"step {step} paid {reward:g}, not {decision.reward:g} as recorded{caveat}"
+                )
+        if terminal != (episode.end is End.TERMINAL):
+            was = "over" if terminal else "not over"
+            return Verification(False, score, f"the game was {was} after the last step{caveat}")
+        if digest(state.observation) != episode.final_observation:
+            return Verification(False, score, f"the last observation is another one{caveat}")
+        if episode.end is End.TRUNCATED and episode.steps != protocol.max_steps:
+            return Verification(False, score, f"it ends before the limit of {protocol.max_steps} steps")
+    finally:
+        simulator.close()
+    return Verification(True, score, caveat.lstrip("; "))
+
+
+def _version_caveat(record: EpisodeRecord) -> str:
+    here, there = simulator_version(record.protocol.simulator), record.protocol.simulator_version
+    return "" if here == there else f"; recorded with {there}, replayed with {here}"

@@ -1,0 +1,203 @@
+"""A conformance test for simulators: run it on yours before you trust a lookahead over it.
+
+Random walks are played from the start, then replayed twice: straight, and with other branches simulated in
+between, from the state at hand and from states met before. All three must agree bit for bit, and no state may
+change once it exists. What random walks never reach is not tested.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from noveltree.errors import InputError, NotDeterministicError, SimulatorError
+from noveltree.simulators.simulator import Simulator, State, Transition
+
+_BRANCH_LENGTH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatorCheck:
+    """What a passed check covered."""
+
+    walks: int  # random walks played, each three times
+    transitions: int  # transitions of these walks, each compared three times
+    ended: int  # walks that met a terminal state
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """A walk as it was first played: transition t is that of states[t] by actions[t]."""
+
+    states: list[State]
+    seen: list[bytes]  # the observation of each of `states`, when it was first met
+    actions: list[int]
+    transitions: list[Transition]
+
+
+def check_simulator(simulator: Simulator, *, walks: int = 20, length: int = 50, seed: int = 0) -> SimulatorCheck:
+    """Raise a `SimulatorError` that says where `simulator` breaks the contract; return what was covered.
+
+    `walks` random walks of at most `length` actions are tried; `seed` chooses them.
+    """
+    if walks < 1 or length < 1:
+        raise InputError(f"At least 1 walk of at least 1 action is needed, not {walks} of {length}.")
+    rng = np.random.default_rng(seed)
+    _check_actions(simulator)
+    _check_start(simulator)
+
+    transitions = ended = 0
+    for number in range(1, walks + 1):
+        walk = _play(simulator, number, length, rng=rng)
+        _check_unchanged(number, walk)
+        _replay(simulator, number, walk)
+        _replay_among_branches(simulator, number, walk, rng=rng)
+        _check_unchanged(number, walk)
+        transitions += len(walk.transitions)
+        ended += walk.transitions[-1].terminal
+    return SimulatorCheck(walks, transitions, ended)
+
+
+def difference(expected: Transition, found: Transition) -> str | None:
+    """What differs between two transitions that should be equal bit for bit, or None."""
+    if expected.reward != found.reward:
+        return f"the reward is {found.reward!r} instead of {expected.reward!r}"
+    if expected.terminal != found.terminal:
+        return f"terminal is {found.terminal} instead of {expected.terminal}"
+    before, now = expected.state.observation, found.state.observation
+    if before.shape != now.shape or before.dtype != now.dtype:
+        return f"the observation is {now.dtype} {now.shape} instead of {before.dtype} {before.shape}"
+    if before.tobytes() != now.tobytes():
+        return f"the observation differs in {np.count_nonzero(before != now)} of {before.size} numbers"
+    return None
+
+
+def _check_actions(simulator: Simulator) -> None:
+    actions = simulator.actions
+    if not isinstance(actions, tuple) or not actions or not all(isinstance(name, str) for name in actions):
+        raise SimulatorError(f"The actions must be a non-empty tuple of names (str), not {actions!r}.")
+    if len(set(actions)) < len(actions):
+        raise SimulatorError(f"The names of the actions must be distinct: {', '.join(actions)}.")
+
+
+def _check_start(simulator: Simulator) -> None:
+    first, second = simulator.start(), simulator.start()
+    for state in (first, second):
+        _check_state(state, "start()")
+    if what := difference(Transition(first, 0.0, False), Transition(second, 0.0, False)):
+        raise NotDeterministicError(
+            f"start() gave two different states: called again, {what}; every episode must begin in one state."
+        )
+
+
+def _check_state(state: State, where: str) -> None:
+    if not isinstance(state, State):
+        raise SimulatorError(f"{where}: the state must be a State, not a {type(state).__name__}.")
+    observation = state.observation
+    if not isinstance(observation, np.ndarray) or observation.dtype.kind not in "biuf":
+        raise SimulatorError(
+            f"{where}: the observation must be a numpy array of numbers, not a {type(observation).__name__}"
+            + (f" of {observation.dtype}." if isinstance(observation, np.ndarray) else ".")
+        )
+
+
+def _check_transition(transition: Transition, start: State, where: str) -> None:
+    if not isinstance(transition, Transition):
+        raise SimulatorError(f"{where}: step must return a Transition, not a {type(transition).__name__}.")
+    state, reward, terminal = transition
+    _check_state(state, where)
+    expected, found = start.observation, state.observation
+    if found.shape != expected.shape or found.dtype != expected.dtype:
+        raise SimulatorError(
+            f"{where}: the observation is {found.dtype} {found.shape}, but that of the start is "
+            f"{expected.dtype} {expected.shape}; all states must be observed alike."
+        )
+    if not isinstance(reward, float) or not math.isfinite(reward):
+        raise SimulatorError(f"{where}: the reward must be a finite float, not {reward!r}.")
+    if not isinstance(terminal, bool):
+        raise SimulatorError(f"{where}: terminal must be a bool, not a {type(terminal).__name__}.")
+
+
+def _where(simulator: Simulator, number: int, step: int, action: int) -> str:
+    return f"Walk {number}, step {step + 1}, action {action} ({simulator.actions[action]})"
+
+
+def _step(simulator: Simulator, state: State, action: int, where: str) -> Transition:
+    try:
+        return simulator.step(state, action)
+    except SimulatorError:
+        raise  # a simulator's own sentence is clearer than ours
+    except Exception as error:
+        raise SimulatorError(f"{where}: step raised {type(error).__name__}: {error}") from error
+
+
+def _play(simulator: Simulator, number: int, length: int, *, rng: np.random.Generator) -> _Walk:
+    """A random walk from the start, until its end or for `length` actions."""
+    start = state = simulator.start()
+    walk = _Walk([], [], [], [])
+    for step in range(length):
+        action = int(rng.integers(len(simulator.actions)))
+        where = _where(simulator, number, step, action)
+        seen = state.observation.tobytes()
+        transition = _step(simulator, state, action, where)
+        _check_transition(transition, start, where)
+        if state.observation.tobytes() != seen:
+            raise SimulatorError(
+                f"{where}: step changed the observation of the state it was given; make a new array instead."
+            )
+        walk.states.append(state)
+        walk.seen.append(seen)
+        walk.actions.append(action)
+        walk.transitions.append(transition)
+        if transition.terminal:
+            break
+        state = transition.state
+    return walk
+
+
+def _replay(simulator: Simulator, number: int, walk: _Walk) -> None:
+    state = simulator.start()
+    for step, (action, expected) in enumerate(zip(walk.actions, walk.transitions, strict=True)):
+        where = _where(simulator, number, step, action)
+        found = _step(simulator, state, action, where)
+        if what := difference(expected, found):
+            raise NotDeterministicError(
+                f"{where}: replayed, {what}; the transition must depend on the state and the action alone."
+            )
+        state = found.state
+
+
+def _replay_among_branches(simulator: Simulator, number: int, walk: _Walk, *, rng: np.random.Generator) -> None:
+    state = simulator.start()
+    for step, (action, expected) in enumerate(zip(walk.actions, walk.transitions, strict=True)):
+        where = _where(simulator, number, step, action)
+        # A changed argument shows when this state was stepped from before, hidden state when another one was
+        # stepped from last.
+        _step(simulator, state, int(rng.integers(len(simulator.actions))), f"Before {where}, in a branch")
+        _wander(simulator, walk.states[rng.integers(len(walk.states))], where, rng=rng)
+        found = _step(simulator, state, action, where)
+        if what := difference(expected, found):
+            raise NotDeterministicError(
+                f"{where}: replayed with other branches simulated in between, {what}; a state must hold "
+                "everything that its transitions depend on, and step must not change it."
+            )
+        state = found.state
+
+
+def _wander(simulator: Simulator, state: State, where: str, *, rng: np.random.Generator) -> None:
+    for _ in range(int(rng.integers(1, _BRANCH_LENGTH + 1))):
+        action = int(rng.integers(len(simulator.actions)))
+        state, _, terminal = _step(simulator, state, action, f"Before {where}, in a branch")
+        if terminal:
+            return
+
+
+def _check_unchanged(number: int, walk: _Walk) -> None:
+    for step, (state, seen) in enumerate(zip(walk.states, walk.seen, strict=True)):
+        if state.observation.tobytes() != seen:
+            raise SimulatorError(
+                f"Walk {number}: the observation of the state before step {step + 1} changed while other "
+                "states were stepped from; give every state an array of its own."
+            )

@@ -1,0 +1,94 @@
+"""What is observed of a Gymnasium environment: an image of bytes, or one vector of numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from noveltree.errors import InputError, SimulatorError
+
+
+class _Part(NamedTuple):
+    """A part of an observation: the keys that lead to it and how many numbers it has, 0 if it has none."""
+
+    path: tuple[Hashable, ...]
+    size: int
+    whole: bool  # whole numbers only
+
+
+class EnvironmentObserver:
+    """Turns observations of `space` into arrays that nobody else holds.
+
+    Images, boxes of bytes with two or three dimensions, stay as they are. All other spaces are flattened: box,
+    discrete and binary spaces one after another, those of a dict in the order of its sorted keys, into a vector
+    of int64 if all of them have whole numbers and of float64 otherwise. Other spaces, texts for example, are
+    left out.
+    """
+
+    def __init__(self, space: spaces.Space[Any]) -> None:
+        parts = tuple(_parts(space, ()))
+        self.left_out: tuple[str, ...] = tuple(_name(part.path) for part in parts if not part.size)
+        self._parts = tuple(part for part in parts if part.size)
+        if not self._parts:
+            raise InputError(f"Nothing can be observed as numbers in the observation space {space}.")
+        self._image = (
+            space.shape
+            if isinstance(space, spaces.Box) and space.dtype == np.uint8 and len(space.shape) in (2, 3)
+            else None
+        )
+        self._size = sum(part.size for part in self._parts)
+        self._dtype = np.int64 if all(part.whole for part in self._parts) else np.float64
+
+    def __call__(self, observation: Any) -> NDArray[Any]:
+        if self._image is not None:
+            image = np.array(observation)
+            if image.shape != self._image or image.dtype != np.uint8:
+                raise _mismatch(f"{image.dtype} {image.shape}", f"uint8 {self._image}")
+            return image
+        try:
+            arrays = [np.asarray(_at(observation, part.path)).ravel() for part in self._parts]
+            vector: NDArray[Any] = np.concatenate(arrays, dtype=self._dtype)
+        except (LookupError, TypeError, ValueError) as error:
+            raise _mismatch(f"{type(observation).__name__} ({error})", f"{self._size} numbers") from error
+        if vector.size != self._size:
+            raise _mismatch(f"{vector.size} numbers", str(self._size))
+        return vector
+
+
+def _parts(space: spaces.Space[Any], path: tuple[Hashable, ...]) -> Iterator[_Part]:
+    match space:
+        case spaces.Dict():
+            for key in sorted(space.spaces, key=str):
+                yield from _parts(space.spaces[key], (*path, key))
+        case spaces.Tuple():
+            for position, part in enumerate(space.spaces):
+                yield from _parts(part, (*path, position))
+        case spaces.Discrete():
+            yield _Part(path, 1, whole=True)
+        case spaces.Box() | spaces.MultiDiscrete() | spaces.MultiBinary():
+            whole = space.dtype is not None and space.dtype.kind in "biu"
+            yield _Part(path, math.prod(space.shape), whole)
+        case _:
+            yield _Part(path, 0, whole=True)
+
+
+def _at(observation: Any, path: tuple[Hashable, ...]) -> Any:
+    for key in path:
+        observation = observation[key]
+    return observation
+
+
+def _name(path: tuple[Hashable, ...]) -> str:
+    return "/".join(map(str, path)) or "observation"
+
+
+def _mismatch(found: str, expected: str) -> SimulatorError:
+    return SimulatorError(
+        f"The environment returned an observation that is not of its observation space: {found} instead of "
+        f"{expected}; fix the environment or its observation_space."
+    )

@@ -1,0 +1,159 @@
+"""How a Gymnasium environment is continued from a state it was in: by hooks of its own, or by copies of it."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import gymnasium
+from gymnasium import spaces
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils import EzPickle
+
+from noveltree.errors import SimulatorError
+
+Environment = gymnasium.Env[Any, Any]
+
+# Pairs of methods by which environments hand out and take back what they are; the most complete come first.
+_HOOKS = (
+    ("clone_full_state", "restore_full_state"),
+    ("clone_state", "restore_state"),
+    ("get_full_state", "set_full_state"),
+    ("get_state", "set_state"),
+)
+
+
+class Snapshots(Protocol):
+    """Steps an environment from snapshots of it."""
+
+    @property
+    def method(self) -> str:
+        """How it is done, for messages."""
+        ...
+
+    def take(self) -> Any:
+        """A snapshot of the environment as it stands."""
+        ...
+
+    def step(self, snapshot: Any, action: int) -> tuple[Any, Any]:
+        """What the environment's step returns when it stands at `snapshot`, and the snapshot after it."""
+        ...
+
+
+class HookSnapshots:
+    """Snapshots by a pair of methods of the unwrapped environment: fast, one environment is enough."""
+
+    def __init__(self, env: Environment, take: Callable[..., Any], restore: Callable[..., Any]) -> None:
+        self.method = f"{take.__name__} and {restore.__name__}"
+        self._env = env
+        self._take = take
+        self._restore = restore
+        # Atari's clone_state leaves out the random generator unless it is asked for.
+        self._options = {"include_rng": True} if "include_rng" in _parameters(take) else {}
+
+    def take(self) -> Any:
+        return self._take(**self._options)
+
+    def step(self, snapshot: Any, action: int) -> tuple[Any, Any]:
+        self._restore(snapshot)
+        outcome = self._env.step(action)
+        return outcome, self._take(**self._options)
+
+
+class CopySnapshots:
+    """Snapshots by deep copies: a snapshot is an environment that is never stepped, only copied."""
+
+    method = "deepcopy"
+
+    def __init__(self, env: Environment) -> None:
+        for layer in layers(env):
+            if _is_rebuilt_when_copied(layer):
+                raise SimulatorError(
+                    f"{type(layer).__name__} cannot be copied: it is an EzPickle, whose copies are built afresh "
+                    "and do not stand where the original does. Give it the methods get_state and set_state."
+                )
+        self._env = env
+        self._shared = _constants(env)
+
+    def take(self) -> Any:
+        return self._copy(self._env)
+
+    def step(self, snapshot: Any, action: int) -> tuple[Any, Any]:
+        env = self._copy(snapshot)
+        return env.step(action), env
+
+    def _copy(self, env: Environment) -> Environment:
+        try:
+            return copy.deepcopy(env, dict(self._shared))
+        except Exception as error:
+            raise SimulatorError(
+                f"{type(env.unwrapped).__name__} cannot be copied ({type(error).__name__}: {error}). Give it "
+                "the methods get_state and set_state, or make it without rendering."
+            ) from error
+
+
+def layers(env: Environment) -> Iterator[Environment]:
+    """The environment and all that it wraps, from the outside in."""
+    while isinstance(env, gymnasium.Wrapper):
+        yield env
+        env = env.env
+    yield env
+
+
+def ways_of_taking_snapshots(env: Environment) -> Iterator[Callable[[Environment], Snapshots]]:
+    """What to try, best first: methods of the unwrapped environment, then copies."""
+    for pair in _HOOKS:
+        take, restore = (getattr(env.unwrapped, name, None) for name in pair)
+        if callable(take) and callable(restore) and _accepts(take, 0) and _accepts(restore, 1):
+            yield functools.partial(HookSnapshots, take=take, restore=restore)
+    yield CopySnapshots
+
+
+def _accepts(method: Callable[..., Any], arguments: int) -> bool:
+    # MuJoCo's set_state(qpos, qvel), for one, does not take back a snapshot.
+    try:
+        inspect.signature(method).bind(*range(arguments))
+    except TypeError:
+        return False
+    except ValueError:  # a compiled method whose signature is unknown
+        return True
+    return True
+
+
+def _parameters(method: Callable[..., Any]) -> frozenset[str]:
+    try:
+        return frozenset(inspect.signature(method).parameters)
+    except ValueError:
+        return frozenset()
+
+
+def _is_rebuilt_when_copied(layer: Environment) -> bool:
+    return (
+        isinstance(layer, EzPickle)
+        and type(layer).__setstate__ is EzPickle.__setstate__
+        and getattr(type(layer), "__deepcopy__", None) is None
+    )
+
+
+def _constants(env: Environment) -> dict[int, Any]:
+    """What copies may share because it never changes, as a memo of `deepcopy`: most of the time of a copy."""
+    constants: list[Any] = [
+        value
+        for layer in layers(env)
+        for value in vars(layer).values()
+        if isinstance(value, EnvSpec) or (isinstance(value, spaces.Space) and not _has_generator(value))
+    ]
+    core = env.unwrapped
+    if type(core).__module__.startswith("gymnasium.envs.toy_text."):
+        constants.append(getattr(core, "P", None))  # the table of all transitions, which is only read
+    return {id(constant): constant for constant in constants}
+
+
+def _has_generator(space: spaces.Space[Any]) -> bool:
+    parts = getattr(space, "spaces", ())
+    return getattr(space, "_np_random", None) is not None or any(
+        _has_generator(part) for part in (parts.values() if isinstance(parts, dict) else parts)
+    )

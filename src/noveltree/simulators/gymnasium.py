@@ -1,0 +1,266 @@
+"""Any Gymnasium environment with discrete actions as a deterministic function of a state and an action."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import importlib
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import ale_py
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.envs.registration import registry
+from gymnasium.wrappers import PassiveEnvChecker, TimeLimit
+from numpy.typing import NDArray
+
+from noveltree.errors import InputError, NotDeterministicError, SimulatorError, UnknownNameError
+from noveltree.simulators.check import check_simulator, difference
+from noveltree.simulators.environment_observation import EnvironmentObserver
+from noveltree.simulators.environment_snapshots import (
+    Environment,
+    layers,
+    ways_of_taking_snapshots,
+)
+from noveltree.simulators.simulator import State, Transition
+
+# Packages that register environments when imported; the extra that installs one has its name.
+_PROVIDERS = {"MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
+_CHECKED_WALKS = 2
+_CHECKED_LENGTH = 15
+_PLAYED = 30
+
+
+def is_environment_id(name: str) -> bool:
+    """Whether `name` is, or may become once its package is imported, the id of a registered environment."""
+    return name in registry or any(name.startswith(prefix) for prefix in _PROVIDERS)
+
+
+class GymnasiumState(State):
+    """What the environment continues from, and whether it has ended there."""
+
+    __slots__ = ("snapshot", "terminal")
+
+    def __init__(self, snapshot: Any, observation: NDArray[Any], terminal: bool) -> None:
+        super().__init__(observation)
+        self.snapshot = snapshot
+        self.terminal = terminal
+
+
+class GymnasiumSimulator:
+    """A Gymnasium environment with discrete actions.
+
+    `environment` is an id, made with `options`, or an environment, which is handed over: it is reset, loses its
+    time limit, and is closed with the simulator. Every episode begins in the state after `reset(seed=seed)`.
+    Snapshots are taken by methods of the environment (`get_state` and `set_state`, `clone_state` and
+    `restore_state`, ...) if it has a pair that works, by deep copies otherwise; `snapshots` says which.
+
+    A truncation is not terminal: the driver ends episodes, after `max_episode_steps` if it likes. Parts of
+    observations that are no numbers are not observed; `left_out` names them. That the environment is a function
+    of state and action, and plays as it does when never interrupted, is tried on short random walks at
+    construction: `check_simulator` tries longer ones.
+
+    A snapshot of an environment with a random generator, a slippery FrozenLake for one, holds the generator
+    too. The planner then foresees what chance will bring: its scores are those of a clairvoyant, not of a
+    policy that acts under uncertainty.
+
+    Atari games are better played by `Atari`, whose snapshots hold more than those of the emulator's environment.
+    """
+
+    def __init__(self, environment: str | Environment, *, seed: int = 0, **options: Any) -> None:
+        if seed < 0:
+            raise InputError(f"The seed of an environment must not be negative, but it is {seed}.")
+        if not isinstance(environment, str) and options:
+            raise InputError(f"Options ({', '.join(options)}) are for ids; the environment is made already.")
+        env = _make(environment, options) if isinstance(environment, str) else environment
+        self.environment: str = _name(env)
+        limit = _time_limit(env)
+        self._env = _without_limits(env)
+        _refuse_sticky_actions(self._env, self.environment)
+
+        space = self._env.action_space
+        if not isinstance(space, spaces.Discrete):
+            raise InputError(
+                f"{self.environment} has the action space {space}, but a lookahead needs a Discrete one; wrap "
+                "the environment so that an action is one of a few."
+            )
+        self._first_action = int(space.start)
+        self.actions: tuple[str, ...] = _action_names(self._env, space)
+        self._observe = EnvironmentObserver(self._env.observation_space)
+        self.left_out: tuple[str, ...] = self._observe.left_out
+        try:
+            self._begin(seed)
+        except SimulatorError:
+            self._env.close()
+            raise
+        self.snapshots: str = self._snapshots.method
+        self.max_episode_steps: int | None = _own_limit(self._env) if limit is None else limit
+
+    def start(self) -> GymnasiumState:
+        return self._start
+
+    def step(self, state: State, action: int) -> Transition:
+        if not isinstance(state, GymnasiumState):
+            raise InputError(f"A Gymnasium simulator cannot step from a {type(state).__name__}.")
+        if not 0 <= action < len(self.actions):
+            raise InputError(f"{self.environment} has the actions 0 to {len(self.actions) - 1}, not {action}.")
+        if state.terminal:  # what an environment does after its end is undefined
+            return Transition(state, 0.0, True)
+        with _failures_of(self.environment, f"at the action {self.actions[action]!r}"):
+            outcome, snapshot = self._snapshots.step(state.snapshot, self._first_action + action)
+            return self._transition(outcome, snapshot)
+
+    def close(self) -> None:
+        self._env.close()
+
+    def _begin(self, seed: int) -> None:
+        """Settle for the first way of taking snapshots that works, and keep the start."""
+        failures: list[SimulatorError] = []
+        for way in ways_of_taking_snapshots(self._env):
+            try:
+                with _failures_of(self.environment, "at the start"):
+                    observation, _ = self._env.reset(seed=seed)
+                    self._snapshots = way(self._env)
+                    self._start = GymnasiumState(self._snapshots.take(), self._observe(observation), False)
+                self._check_uninterrupted()
+                self._check_interrupted()
+                return
+            except SimulatorError as error:
+                failures.append(error)
+        raise failures[0]
+
+    def _check_uninterrupted(self) -> None:
+        """Snapshots that miss something may be restored to the same wrong state every time: compare with play."""
+        actions = np.random.default_rng(0).integers(len(self.actions), size=_PLAYED).tolist()
+        played: list[Transition] = []
+        for action in actions:
+            with _failures_of(self.environment, f"at the action {self.actions[action]!r}"):
+                played.append(self._transition(self._env.step(self._first_action + action), None))
+            if played[-1].terminal:
+                break
+        state: State = self._start
+        for number, (action, expected) in enumerate(zip(actions, played, strict=False), start=1):
+            found = self.step(state, action)
+            if what := difference(expected, found):
+                raise self._not_deterministic(
+                    f"Step {number}, action {action} ({self.actions[action]}): compared with uninterrupted "
+                    f"play, {what}."
+                )
+            state = found.state
+
+    def _check_interrupted(self) -> None:
+        try:
+            check_simulator(self, walks=_CHECKED_WALKS, length=_CHECKED_LENGTH)
+        except NotDeterministicError as error:
+            raise self._not_deterministic(str(error)) from error
+
+    def _transition(self, outcome: Any, snapshot: Any) -> Transition:
+        observation, reward, terminated, _, _ = outcome
+        terminal = bool(terminated)
+        state = GymnasiumState(snapshot, self._observe(observation), terminal)
+        return Transition(state, float(reward), terminal)
+
+    def _not_deterministic(self, what: str) -> NotDeterministicError:
+        return NotDeterministicError(
+            f"{self.environment} is not deterministic when continued from snapshots (by "
+            f"{self._snapshots.method}). {what} Let it draw only from self.np_random, keep its whole state in "
+            "its attributes, and let get_state and set_state, if it has them, copy all of it."
+        )
+
+
+@contextlib.contextmanager
+def _failures_of(environment: str, when: str) -> Iterator[None]:
+    """Turn what foreign code raises into one sentence."""
+    try:
+        yield
+    except SimulatorError:
+        raise  # has one already
+    except Exception as error:
+        raise SimulatorError(f"{environment} failed {when}: {type(error).__name__}: {error}") from error
+
+
+def _make(name: str, options: dict[str, Any]) -> Environment:
+    if ":" in name:
+        raise InputError(
+            f"An id that names a module to import, {name!r}, is refused, for ids are read from records: import "
+            f"the module yourself and use {name.rpartition(':')[2]!r}."
+        )
+    # What foreign packages say when imported, and that an id is not of the latest version, does not concern
+    # those who chose the id; `environment` tells which version an id without one stands for.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _import_provider(name)
+        try:
+            return gymnasium.make(name, **{"disable_env_checker": True, **options})
+        except (gymnasium.error.DependencyNotInstalled, ImportError) as error:
+            raise SimulatorError(f"{name} needs a package that is not installed: {error}") from error
+        except (gymnasium.error.UnregisteredEnv, gymnasium.error.DeprecatedEnv) as error:
+            hint = "Has the package that registers it been imported?"
+            raise UnknownNameError("environment", name, registry, hint=hint) from error
+        except Exception as error:
+            raise InputError(f"Gymnasium cannot make {name!r}: {type(error).__name__}: {error}") from error
+
+
+def _import_provider(name: str) -> None:
+    for prefix, package in _PROVIDERS.items():
+        if name.startswith(prefix):
+            try:
+                importlib.import_module(package)
+            except ImportError as error:
+                raise SimulatorError(
+                    f'{name} needs the package {package}: pip install "noveltree[{package}]".'
+                ) from error
+
+
+def _name(env: Environment) -> str:
+    spec = env.unwrapped.spec
+    return type(env.unwrapped).__name__ if spec is None else spec.id
+
+
+def _time_limit(env: Environment) -> int | None:
+    limits = [layer._max_episode_steps for layer in layers(env) if isinstance(layer, TimeLimit)]
+    return min(limits, default=None)
+
+
+def _own_limit(env: Environment) -> int | None:
+    limit = getattr(env.unwrapped, "max_steps", None)  # MiniGrid truncates by itself
+    return limit if isinstance(limit, int) and limit > 0 else None
+
+
+def _refuse_sticky_actions(env: Environment, name: str) -> None:
+    # The action that may be repeated is not in a snapshot, which short walks do not always show.
+    emulator = getattr(env.unwrapped, "ale", None)
+    if isinstance(emulator, ale_py.ALEInterface) and emulator.getFloat("repeat_action_probability") > 0:
+        raise NotDeterministicError(
+            f"{name} repeats actions at random and its snapshots do not hold which: make it with "
+            "repeat_action_probability=0, or play the game with noveltree.simulators.Atari."
+        )
+
+
+def _without_limits(env: Environment) -> Environment:
+    """The environment without the wrappers that limit or watch episodes but are no part of the MDP."""
+    needless = (TimeLimit, PassiveEnvChecker)
+    while isinstance(env, needless):
+        env = env.env
+    for layer in layers(env):
+        while isinstance(layer, gymnasium.Wrapper) and isinstance(layer.env, needless):
+            layer.env = layer.env.env
+    return env
+
+
+def _action_names(env: Environment, space: spaces.Discrete) -> tuple[str, ...]:
+    """The names that the environment gives its actions, or `action 0`, `action 1`, ..."""
+    numbers = range(int(space.start), int(space.start + space.n))
+    names = {number: f"action {number}" for number in numbers}
+    own = dict(names)
+    core = env.unwrapped
+    if core.action_space == space:  # a wrapper with actions of its own gives them other meanings
+        actions, meanings = getattr(core, "actions", None), getattr(core, "get_action_meanings", None)
+        if isinstance(actions, type) and issubclass(actions, enum.Enum):
+            own |= {member.value: member.name for member in actions if member.value in names}
+        elif callable(meanings):
+            own |= dict(zip(numbers, map(str, meanings()), strict=False))
+    return tuple((own if len(set(own.values())) == len(names) else names).values())

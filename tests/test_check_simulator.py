@@ -1,0 +1,215 @@
+"""The conformance test accepts every simulator we ship and says what is wrong with broken ones."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from noveltree.errors import InputError, NotDeterministicError, SimulatorError
+from noveltree.simulators.atari import Atari
+from noveltree.simulators.check import SimulatorCheck, check_simulator
+from noveltree.simulators.corridor import Corridor, CorridorState
+from noveltree.simulators.simulator import State, Transition
+
+
+def test_the_corridor_passes_and_the_report_says_what_was_covered() -> None:
+    assert check_simulator(Corridor(1000), walks=4, length=10) == SimulatorCheck(4, 40, 0)
+
+
+def test_walks_end_with_the_episode() -> None:
+    report = check_simulator(Corridor(2), walks=5, length=100)
+    assert report.ended == 5
+    assert report.transitions < 500
+
+
+def test_an_atari_game_passes() -> None:
+    simulator = Atari("breakout")
+    assert check_simulator(simulator, walks=2, length=10).transitions == 20
+    simulator.close()
+
+
+@pytest.mark.parametrize(("walks", "length"), [(0, 1), (1, 0)])
+def test_a_check_of_nothing_is_refused(walks: int, length: int) -> None:
+    with pytest.raises(InputError, match="At least 1 walk"):
+        check_simulator(Corridor(), walks=walks, length=length)
+
+
+@pytest.mark.parametrize("actions", [(), ["LEFT", "RIGHT"], (0, 1), ("LEFT", "LEFT")])
+def test_actions_must_be_a_tuple_of_distinct_names(actions: Any) -> None:
+    simulator = Corridor()
+    simulator.actions = actions
+    with pytest.raises(SimulatorError, match="actions"):
+        check_simulator(simulator)
+
+
+class Returns(Corridor):
+    """A corridor whose steps return something else."""
+
+    def __init__(self, transition: Any) -> None:
+        super().__init__()
+        self.transition = transition
+
+    def step(self, state: State, action: int) -> Transition:
+        return self.transition  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("transition", "sentence"),
+    [
+        ((CorridorState(1), 0.0, False), "must return a Transition, not a tuple"),
+        (Transition(CorridorState(1), float("nan"), False), "finite float, not nan"),
+        (Transition(CorridorState(1), float("inf"), False), "finite float, not inf"),
+        (Transition(CorridorState(1), 1, False), "finite float, not 1"),
+        (Transition(CorridorState(1), 0.0, np.False_), "terminal must be a bool"),  # type: ignore[arg-type]
+        (Transition(1, 0.0, False), "must be a State, not a int"),  # type: ignore[arg-type]
+        (Transition(State([1]), 0.0, False), "numpy array of numbers, not a list"),  # type: ignore[arg-type]
+        (Transition(State(np.array(["a"])), 0.0, False), "numpy array of numbers, not a ndarray of <U1"),
+        (Transition(State(np.array([1, 2])), 0.0, False), r"int64 \(2,\), but that of the start is"),
+        (Transition(State(np.array([1.0])), 0.0, False), r"float64 \(1,\), but that of the start is"),
+    ],
+)
+def test_what_a_step_returns_is_checked(transition: Any, sentence: str) -> None:
+    with pytest.raises(SimulatorError, match=rf"^Walk 1, step 1, action \d \([A-Z]+\): .*{sentence}"):
+        check_simulator(Returns(transition))
+
+
+def test_a_start_that_is_not_the_same_each_time_is_found() -> None:
+    class Elsewhere(Corridor):
+        def __init__(self) -> None:
+            super().__init__()
+            self.cells = itertools.cycle([0, 1])
+
+        def start(self) -> CorridorState:
+            return CorridorState(next(self.cells))
+
+    with pytest.raises(NotDeterministicError, match="start"):
+        check_simulator(Elsewhere())
+
+
+def test_a_simulator_that_continues_where_it_stands_is_found() -> None:
+    class Forgetful(Corridor):
+        """Ignores the state it is given, as a wrapped environment without snapshots does."""
+
+        def start(self) -> CorridorState:
+            self.current = CorridorState(0)
+            return self.current
+
+        def step(self, state: State, action: int) -> Transition:
+            transition = super().step(self.current, action)
+            assert isinstance(transition.state, CorridorState)
+            self.current = transition.state
+            return transition
+
+    with pytest.raises(NotDeterministicError, match=r"^Walk 1, step \d+, .* with other branches"):
+        check_simulator(Forgetful(1000))
+
+
+def test_a_simulator_that_cannot_go_back_far_is_found() -> None:
+    class Nearsighted(Corridor):
+        """Pays by mistake when it is to continue far from where it stands."""
+
+        def start(self) -> CorridorState:
+            self.cell = 0
+            return super().start()
+
+        def step(self, state: State, action: int) -> Transition:
+            assert isinstance(state, CorridorState)
+            far, self.cell = abs(state.cell - self.cell) > 1, state.cell
+            return super().step(state, action)._replace(reward=float(far))
+
+    with pytest.raises(NotDeterministicError, match=r"with other branches .* the reward is 1\.0 instead of 0\.0"):
+        check_simulator(Nearsighted(1000))
+
+
+def test_a_simulator_that_counts_its_steps_is_found() -> None:
+    class Counter(Corridor):
+        steps = 0
+
+        def step(self, state: State, action: int) -> Transition:
+            self.steps += 1
+            transition = super().step(state, action)
+            return transition._replace(reward=1.0 if self.steps % 7 == 0 else 0.0)
+
+    with pytest.raises(NotDeterministicError, match=r"replayed, the reward is .* instead of"):
+        check_simulator(Counter(1000))
+
+
+def test_a_simulator_with_a_random_end_is_found() -> None:
+    class Moody(Corridor):
+        rng = np.random.default_rng(0)
+
+        def step(self, state: State, action: int) -> Transition:
+            return super().step(state, action)._replace(terminal=bool(self.rng.random() < 0.3))
+
+    with pytest.raises(NotDeterministicError, match=r"terminal is (True|False) instead of"):
+        check_simulator(Moody(1000))
+
+
+def test_a_step_that_changes_the_observation_it_was_given_is_found() -> None:
+    class InPlace(Corridor):
+        def step(self, state: State, action: int) -> Transition:
+            state.observation += 1
+            return super().step(state, action)
+
+    with pytest.raises(SimulatorError, match="changed the observation of the state it was given"):
+        check_simulator(InPlace())
+
+
+def test_a_step_that_changes_what_is_hidden_in_its_argument_is_found() -> None:
+    class Sneaky(Corridor):
+        def step(self, state: State, action: int) -> Transition:
+            transition = super().step(state, action)
+            assert isinstance(state, CorridorState)
+            state.cell += 1
+            return transition
+
+    with pytest.raises(NotDeterministicError, match="step must not change it"):
+        check_simulator(Sneaky(1000))
+
+
+def test_an_observation_that_changes_later_is_found() -> None:
+    class OneBuffer(Corridor):
+        """Observes all states but the start in two arrays, in turns."""
+
+        def __init__(self) -> None:
+            super().__init__(1000)
+            self.buffers = itertools.cycle([np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)])
+
+        def step(self, state: State, action: int) -> Transition:
+            transition = super().step(state, action)
+            buffer = next(self.buffers)
+            buffer[:] = transition.state.observation
+            transition.state.observation = buffer
+            return transition
+
+    with pytest.raises(SimulatorError, match=r"^Walk 1: .* give every state an array of its own"):
+        check_simulator(OneBuffer())
+
+
+def test_an_exception_is_wrapped_and_located() -> None:
+    class Fragile(Corridor):
+        def step(self, state: State, action: int) -> Transition:
+            raise ZeroDivisionError("no way")
+
+    with pytest.raises(SimulatorError, match=r"Walk 1, step 1, .* ZeroDivisionError: no way") as caught:
+        check_simulator(Fragile())
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_the_same_seed_chooses_the_same_walks() -> None:
+    class Recorder(Corridor):
+        def __init__(self) -> None:
+            super().__init__()
+            self.taken: list[int] = []
+
+        def step(self, state: State, action: int) -> Transition:
+            self.taken.append(action)
+            return super().step(state, action)
+
+    first, second, third = Recorder(), Recorder(), Recorder()
+    for recorder, seed in ((first, 1), (second, 1), (third, 2)):
+        check_simulator(recorder, walks=3, seed=seed)
+    assert first.taken == second.taken != third.taken
