@@ -1,4 +1,4 @@
-"""Atari games: their names, actions and settings, what is observed of them, and that they play as in ale-py."""
+"""Atari games: names, actions and settings, what is observed of them, and that they play as in ale-py."""
 
 from __future__ import annotations
 

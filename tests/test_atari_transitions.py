@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ale_py
 import numpy as np
@@ -21,11 +21,9 @@ from noveltree.simulators.snapshots import LAST_FRAME
 
 LONG = os.environ.get("NOVELTREE_LONG_TESTS") == "1"
 WALKS = 2000 if LONG else 200
-LONGEST_WALK = 4
+LONGEST_WALK = 3
+NEWEST = 16  # a walk begins where one of so many walks before it ended: soon they begin deep in a game
 SEED = 3
-NEWEST = (
-    16  # a walk begins where one of this many walks before it ended, so that walks soon begin deep in a game
-)
 
 every_game = pytest.mark.parametrize("game", PAPER_GAMES)
 
@@ -63,9 +61,8 @@ def walk_straight(simulator: Atari, walks: int, generator: np.random.Generator) 
         newest = ends[-NEWEST:]
         state = newest[generator.integers(len(newest))] if generator.random() < 0.95 else simulator.start()
         walk: Walk = []
-        for action in generator.integers(
-            len(simulator.actions), size=generator.integers(1, LONGEST_WALK + 1)
-        ):
+        length = generator.integers(1, LONGEST_WALK + 1)
+        for action in generator.integers(len(simulator.actions), size=length):
             transition = simulator.step(state, int(action))
             walk.append(Step(state, int(action), what_is_seen(transition)))
             assert isinstance(transition.state, AtariState)
@@ -81,7 +78,7 @@ def walk_straight(simulator: Atari, walks: int, generator: np.random.Generator) 
 def walk_interleaved(
     simulator: Atari, straight: list[Walk], generator: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """The same walks, a step of one and then a step of another; the steps (walk, step) at which they disagree."""
+    """The same walks, a step of one and then a step of another; the steps (walk, step) that disagree."""
     states = [walk[0].state for walk in straight]
     taken = [0] * len(straight)
     unfinished = list(range(len(straight)))
@@ -102,8 +99,12 @@ def walk_interleaved(
     return disagreements
 
 
-def only_restore(simulator: Atari, snapshot: bytes) -> None:
-    simulator._emulator.restoreState(ale_py.ALEState(snapshot))
+@pytest.fixture
+def no_flush(monkeypatch: pytest.MonkeyPatch) -> None:
+    def only_restore(emulator: Any, flush: Any, state: Any) -> None:
+        emulator.restoreState(state)
+
+    monkeypatch.setattr("noveltree.simulators.atari._stand_at", only_restore)
 
 
 @every_game
@@ -114,16 +115,16 @@ def test_walks_that_interleave_other_branches_agree_bit_for_bit_with_straight_wa
 
 
 @pytest.mark.parametrize("game", ["qbert", "yars_revenge"])
-def test_without_the_flush_interleaved_walks_disagree(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("no_flush")
+def test_without_the_flush_interleaved_walks_disagree(game: str) -> None:
     # The test above can fail: these are the same walks.
-    monkeypatch.setattr(Atari, "_stand_at", only_restore)
     generator = np.random.default_rng(SEED)
     straight = walk_straight(Atari(game, tiles=True), 200, generator)
     assert walk_interleaved(Atari(game, tiles=True), straight, generator) != []
 
 
-# Ordinary branches seldom leave the emulator in a state that matters. What follows are programs that leave it in
-# as unusual a state as any branch could, and programs that show what state it is in.
+# Ordinary branches seldom leave the emulator in a state that matters. What follows are programs that leave
+# it in as unusual a state as any branch could, and programs that show what state it is in.
 
 INT = 4
 RAM = 0x80
@@ -141,7 +142,7 @@ OBJECTS = {
 
 
 def store(register: int, value: int | None = None) -> list[int]:
-    """Machine code that writes `value`, or whatever the accumulator holds, to a register of the video chip."""
+    """Machine code that writes `value`, or what the accumulator holds, to a register of the video chip."""
     return [*((0xA9, value) if value is not None else ()), 0x85, register]
 
 
@@ -158,7 +159,7 @@ NO_END = [0xD0, 0xFE, 0xF0, 0xFE]  # BNE here; BEQ here
 
 
 def about_to_run(program: list[int], snapshot: bytes, *, frames: int) -> bytes:
-    """The snapshot with `program` in its memory, at the beginning of a frame; it ends after `frames` frames."""
+    """The snapshot with `program` in its memory, about to begin a frame; it ends after `frames` frames."""
     data = bytearray(snapshot)
 
     def fields_of(name: bytes) -> int:
@@ -182,7 +183,7 @@ def about_to_run(program: list[int], snapshot: bytes, *, frames: int) -> bytes:
 def strange_branches(snapshot: bytes, generator: np.random.Generator) -> Iterator[bytes]:
     """Branches that leave the video chip's pointers anywhere and its frames painted over.
 
-    Every fourth is cut off by the emulator because it does not end its frame, which the emulator remembers too.
+    Every fourth does not end its frame and is cut off by the emulator, which the emulator remembers too.
     """
     for number in range(24):
         value = [int(value) for value in generator.integers(256, size=4)]
@@ -244,6 +245,6 @@ def test_no_branch_however_strange_changes_how_an_object_is_drawn(game: str) -> 
     assert ways_to_draw(game) == dict.fromkeys(OBJECTS, 1)
 
 
-def test_without_the_flush_every_object_is_drawn_in_several_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Atari, "_stand_at", only_restore)
+@pytest.mark.usefixtures("no_flush")
+def test_without_the_flush_every_object_is_drawn_in_several_ways() -> None:
     assert min(ways_to_draw("pong").values()) > 1

@@ -20,7 +20,7 @@ import pydantic
 from pydantic import BaseModel, ConfigDict, Field
 
 from noveltree.agents import Settings, get_agent
-from noveltree.episodes import Play, episode_rng
+from noveltree.episodes import Episode, Play, drive, episode_rng
 from noveltree.errors import InputError, RecordError, UnknownNameError
 from noveltree.evaluation import UNINFORMED, Evaluation
 from noveltree.features import default_features
@@ -119,6 +119,14 @@ class Protocol(BaseModel):
         )
 
 
+def play_episode(protocol: Protocol, *, seed: int = 0, index: int = 0) -> Episode:
+    """Play one episode under a protocol, from its start to its end."""
+    with contextlib.closing(protocol.make_simulator()) as simulator:
+        play = protocol.make_play(simulator, seed=seed, index=index)
+        drive([play])
+        return play.episode()
+
+
 @dataclass(frozen=True, slots=True)
 class Preset:
     """The experimental settings of a paper."""
@@ -208,7 +216,7 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         "rom_md5": rom_md5(name) if kind == "atari" else None,
         "noveltree_version": __version__,
     }
-    with contextlib.closing(_make_simulator({**fields, **merged})) as simulator:
+    with contextlib.closing(_make_simulator({**fields, **merged, **agent_choices})) as simulator:
         if isinstance(simulator, GymnasiumSimulator):
             fields["game"] = simulator.environment  # an id without a version stands for the newest
             if simulator.max_episode_steps is not None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
-import click
 import typer
 
 from noveltree.cli import agents, bench, doctor, games, play, protocol, render, verify
@@ -30,8 +28,6 @@ app.command()(doctor.doctor)
 app.add_typer(protocol.app, name="protocol")
 app.add_typer(bench.app, name="bench")
 
-INTERRUPTED = 130
-
 
 def _print_version(wanted: bool) -> None:
     if wanted:
@@ -54,24 +50,12 @@ def main() -> None:
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     debug = len(arguments) < len(sys.argv) - 1
     try:
-        code = app(args=arguments, prog_name="noveltree", standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
+        app(args=arguments, prog_name="noveltree")
     except NoveltreeError as error:
         if debug:
             raise
         err.print(f"[bold red]Error:[/] {_escape(str(error))}", soft_wrap=True)
         sys.exit(error.exit_code)
-    except click.exceptions.Abort:
-        sys.exit(INTERRUPTED)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output has gone; do not complain again when the interpreter flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
 
 
 def _escape(text: str) -> str:

@@ -22,7 +22,7 @@ _EXTRAS = {"minigrid": "MiniGrid environments"}
 def doctor(
     game: Annotated[str, typer.Option(help="The Atari game to try.")] = "breakout",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-) -> int:
+) -> None:
     """Print versions, check the simulators, and say what is wrong with the installation and how to mend it.
 
     Exits with 1 if something is wrong.
@@ -46,13 +46,18 @@ def doctor(
     healthy = all(result["ok"] for result in results)
     if json:
         print_json({"healthy": healthy, "noveltree": __version__, "versions": versions, "checks": results})
-        return 0 if healthy else 1
+    else:
+        _report(versions, results)
+        out.print("All is well." if healthy else "[bold red]Something is wrong.[/]")
+    if not healthy:
+        raise typer.Exit(1)
+
+
+def _report(versions: dict[str, str | None], results: list[dict[str, object]]) -> None:
     out.print(f"noveltree {__version__}, Python {platform.python_version()}, {platform.platform()}", soft_wrap=True)
     for name, version in versions.items():
-        missing = (
-            f'not installed ({_EXTRAS[name]}: pip install "noveltree[{name}]")' if name in _EXTRAS else "MISSING"
-        )
-        out.print(f"  {name} {version or missing}")
+        missing = f'not installed; for {_EXTRAS[name]}: pip install "noveltree[{name}]"' if name in _EXTRAS else ""
+        out.print(f"  {name} {version or missing or 'MISSING'}", markup=False)
     for result in results:
         mark = "[green]ok[/]  " if result["ok"] else "[bold red]FAIL[/]"
         out.print(f"{mark} {result['check']}: {result['finding']}", soft_wrap=True)
@@ -62,8 +67,6 @@ def doctor(
         f"{', '.join(HISTORY_RESET_GAMES)}.",
         soft_wrap=True,
     )
-    out.print("All is well." if healthy else "[bold red]Something is wrong.[/]")
-    return 0 if healthy else 1
 
 
 def _run(name: str, check: Callable[[], str]) -> dict[str, object]:

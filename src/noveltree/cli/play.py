@@ -27,6 +27,7 @@ from noveltree.simulators.games import game_title
 
 _PLAN = "Planning"
 _CONDITIONS = "Conditions"
+_INTERRUPTED = 130
 
 
 def play(
@@ -97,7 +98,7 @@ def play(
     exploration: Annotated[
         float | None, typer.Option(help="Constant of UCB1 (uct).", rich_help_panel=_PLAN)
     ] = None,
-) -> int:
+) -> None:
     """Play a game, print the score, and record the episodes so that anyone can verify them.
 
     [bold]Examples[/]
@@ -151,7 +152,8 @@ def play(
     elif episodes > 1:
         scores = [result["score"] for result in results]
         out.print(f"Mean score of {len(scores)} episodes: {sum(scores) / len(scores):,.2f}")
-    return 130 if interrupted else 0
+    if interrupted:
+        raise typer.Exit(_INTERRUPTED)
 
 
 class _Session:

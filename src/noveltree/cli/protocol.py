@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from noveltree.cli.console import out, print_json, table
 from noveltree.errors import InputError
-from noveltree.protocol import PRESETS, Protocol, compare_protocols, make_protocol
+from noveltree.protocol import PRESETS, Difference, Protocol, compare_protocols, make_protocol
 from noveltree.records import read_episode
 
 app = typer.Typer(help="Show what a score depends on, and whether two scores are comparable.", no_args_is_help=True)
@@ -53,7 +54,7 @@ def diff(
     second: Annotated[str, typer.Argument(help=_WHAT)],
     game: Annotated[str, typer.Option(help="The game to fill in for presets.")] = "breakout",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-) -> int:
+) -> None:
     """Say whether scores under two protocols are comparable, and why.
 
     Exits with 1 if they are not.
@@ -64,32 +65,26 @@ def diff(
     differences = compare_protocols(a, b)
     comparable = all(difference.comparable for difference in differences)
     if json:
-        rows = [
-            {
-                "setting": d.setting,
-                "first": d.first,
-                "second": d.second,
-                "comparable": d.comparable,
-                "reason": d.reason,
-            }
-            for d in differences
-        ]
+        rows = [asdict(difference) for difference in differences]
         print_json({"comparable": comparable, "differences": rows, "hashes": [a.hash, b.hash]})
-        return 0 if comparable else 1
-    if differences:
-        listing = table("setting", first, second, "comparable", "why")
-        for d in differences:
-            mark = "yes" if d.comparable else "[bold red]no[/]"
-            listing.add_row(d.setting, _text(d.first), _text(d.second), mark, d.reason)
-        out.print(listing)
-    reasons = ", ".join(d.setting for d in differences if not d.comparable)
-    if not differences:
-        out.print(f"The same protocol, {a.hash}: scores are comparable.")
-    elif comparable:
-        out.print("Scores are comparable.")
     else:
-        out.print(f"Scores are [bold]not[/] comparable, because of: {reasons}.", soft_wrap=True)
-    return 0 if comparable else 1
+        _report(first, second, differences)
+    if not comparable:
+        raise typer.Exit(1)
+
+
+def _report(first: str, second: str, differences: list[Difference]) -> None:
+    if not differences:
+        out.print("The same protocol: scores are comparable.")
+        return
+    listing = table("setting", first, second, "comparable", "why")
+    for d in differences:
+        mark = "yes" if d.comparable else "[bold red]no[/]"
+        listing.add_row(d.setting, _text(d.first), _text(d.second), mark, d.reason)
+    out.print(listing)
+    reasons = ", ".join(d.setting for d in differences if not d.comparable)
+    verdict = f"[bold]not[/] comparable, because of: {reasons}" if reasons else "comparable"
+    out.print(f"Scores are {verdict}.", soft_wrap=True)
 
 
 def _find(what: str, game: str) -> Protocol:

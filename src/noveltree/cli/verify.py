@@ -15,7 +15,7 @@ from noveltree.records import read_episode, verify_episode
 def verify(
     files: Annotated[list[Path], typer.Argument(help="Episode files.")],
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-) -> int:
+) -> None:
     """Replay recorded episodes in a fresh emulator, without planning, and compare.
 
     Exits with 1 if a score does not hold or a file cannot be read.
@@ -37,7 +37,8 @@ def verify(
             finding = f"  ({result['finding']})" if result["finding"] else ""
             out.print(f"{mark}{score}  {result['file']}{finding}", soft_wrap=True)
         out.print(f"{len(results) - failed} of {len(results)} hold")
-    return 1 if failed else 0
+    if failed:
+        raise typer.Exit(1)
 
 
 def _verify(file: Path) -> dict[str, Any]:
