@@ -1,9 +1,9 @@
 """noveltree: width-based planning and learning over black-box simulators, Atari-2600 first.
 
-    >>> from noveltree import make_protocol, play_episode
-    >>> episode = play_episode(make_protocol("corridor"), seed=0)
-    >>> episode.score
-    1.0
+>>> from noveltree import make_protocol, play_episode
+>>> episode = play_episode(make_protocol("corridor"), seed=0)
+>>> episode.score
+1.0
 """
 
 from noveltree.agents import AGENTS as AGENTS

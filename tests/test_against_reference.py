@@ -1,0 +1,105 @@
+"""Lookaheads on random small worlds equal those of the plain reference: tree, labels, values, choices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from noveltree.evaluation import Evaluation
+from noveltree.lookahead import (
+    Interactions,
+    Lookahead,
+    Node,
+    Planning,
+    Rollouts,
+    ask_termination_costs,
+    random_tie,
+    select_action,
+)
+from noveltree.novelty import ClassicNovelty, DepthNovelty, NoPruning
+from tests.reference import Reference
+from tests.worlds import TableFeatures, TableState, TableWorld, tree_of, worlds
+
+NOVELTIES = {
+    "classic": lambda world: ClassicNovelty(TableFeatures(world)),
+    "depth": lambda world: DepthNovelty(TableFeatures(world)),
+    "none": lambda world: NoPruning(),
+}
+DECISIONS = 4
+
+
+@pytest.mark.parametrize("novelty", NOVELTIES)
+@given(
+    world=worlds(),
+    budget=st.integers(1, 25),
+    horizon=st.integers(1, 6),
+    cache=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+    weights=st.lists(st.integers(1, 9), min_size=24, max_size=24),
+    costs=st.lists(st.integers(-3, 3), min_size=8, max_size=8),
+)
+@settings(max_examples=200, deadline=None)
+def test_lookaheads_equal_the_reference(
+    novelty: str,
+    world: TableWorld,
+    budget: int,
+    horizon: int,
+    cache: bool,
+    seed: int,
+    weights: list[int],
+    costs: list[int],
+) -> None:
+    actions = len(world.actions)
+    policy = {s: [w / 10 for w in weights[3 * s : 3 * s + actions]] for s in range(len(world.table))}
+    cost = {s: float(costs[s]) for s in range(len(world.table))}
+    evaluation = Evaluation(
+        base_policy=lambda nodes: np.array([policy[_name(node)] for node in nodes]),
+        termination_cost=lambda nodes: np.array([cost[_name(node)] for node in nodes]),
+    )
+    rng = np.random.default_rng(seed)
+    planner = Rollouts(novelty=NOVELTIES[novelty](world), horizon=horizon, discount=1.0)
+    lookahead = Lookahead(world, world.start(), base_policy=None, termination_cost=None)
+    reference = Reference(world, novelty, budget, horizon, np.random.default_rng(seed), policy, cost, cache=cache)
+    for _ in range(DECISIONS):
+        lookahead.begin_time_step()
+        _run(planner.plan(lookahead, Interactions(budget).start(), rng=rng), evaluation)
+        _run(ask_termination_costs(lookahead), evaluation)
+        action = select_action(lookahead.root, planner.action_values(lookahead), random_tie, rng=rng)
+        assert action == reference.decide()
+        _compare(lookahead, reference)
+        lookahead.advance(action, keep=cache)
+        reference.advance(action)
+        assert tree_of(lookahead).keys() == reference.state.keys()
+        if lookahead.root.terminal:
+            break
+
+
+def _name(node: Node) -> int:
+    assert isinstance(node.state, TableState)
+    return node.state.name
+
+
+def _run(planning: Planning, evaluation: Evaluation) -> None:
+    try:
+        question = next(planning)
+        while True:
+            question = planning.send(evaluation.answer([question])[0])
+    except StopIteration:
+        pass
+
+
+def _compare(lookahead: Lookahead, reference: Reference) -> None:
+    tree = tree_of(lookahead)
+    assert tree.keys() == reference.state.keys()
+    for path, node in tree.items():
+        assert _name(node) == reference.state[path]
+        assert node.reward == reference.reward[path]
+        assert node.cached == (path in reference.cached)
+        assert node.novel == reference.novel.get(path, True)
+        assert node.solved == reference.solved(path)
+        assert node.value == reference.value(path)
+    assert lookahead.interactions == reference.interactions
+    assert lookahead.pruned == reference.pruned
+    assert lookahead.cached == len(reference.cached)

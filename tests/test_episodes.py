@@ -1,0 +1,295 @@
+"""The driver: questions in batches, many episodes at once, pausing, and what an episode says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from noveltree.agents import AGENTS, Settings, get_agent
+from noveltree.episodes import End, Episode, Play, drive, episode_rng, play_episodes
+from noveltree.errors import InputError, SimulatorError
+from noveltree.evaluation import Evaluation
+from noveltree.lookahead import Interactions, Node, Seconds, frames
+from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator
+
+
+def corridor_play(index: int = 0, *, agent: str = "riw-c", budget: int = 20, **options: object) -> Play:
+    chosen = get_agent(agent)
+    settings = chosen.settings(features="atoms") if "features" in chosen.uses else chosen.settings()
+    return Play(
+        Corridor(8, wait=True),
+        chosen,
+        settings=settings,
+        budget=Interactions(budget),
+        rng=episode_rng(7, index),
+        **{"max_steps": 30, **options},  # type: ignore[arg-type]
+    )
+
+
+def played(episode: Episode) -> tuple[object, ...]:
+    """All of an episode but the time that it took."""
+    columns = ("action", "reward", "interactions", "cached", "pruned", "solved", "depth")
+    return (*(tuple(episode.column(name)) for name in columns), episode.end, episode.final_observation)
+
+
+class Script:
+    """A scripted policy and value, which remember the sizes of the batches they were asked for."""
+
+    def __init__(self) -> None:
+        self.policy_batches: list[int] = []
+        self.cost_batches: list[int] = []
+
+    def base_policy(self, nodes: Sequence[Node]) -> np.ndarray:
+        self.policy_batches.append(len(nodes))
+        right = np.array([0.5 + 0.04 * float(node.state.observation[0]) for node in nodes])
+        return np.stack([(1 - right) / 2, right, (1 - right) / 2], axis=1)
+
+    def termination_cost(self, nodes: Sequence[Node]) -> np.ndarray:
+        self.cost_batches.append(len(nodes))
+        return np.array([0.1 * float(node.state.observation[0]) for node in nodes])
+
+    def evaluation(self) -> Evaluation:
+        return Evaluation(self.base_policy, self.termination_cost)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_same_seed_gives_the_same_episode(agent: str) -> None:
+    first, second = corridor_play(agent=agent), corridor_play(agent=agent)
+    drive([first])
+    drive([second])
+    assert played(first.episode()) == played(second.episode())
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_same_seed_gives_the_same_episode_on_atari(agent: str) -> None:
+    episodes = []
+    for _ in range(2):
+        play = Play(Atari("qbert"), get_agent(agent), budget=Interactions(30), rng=episode_rng(1, 2))
+        drive([play], decisions=6)
+        episodes.append(played(play.episode()))
+    assert episodes[0] == episodes[1]
+
+
+def test_another_seed_or_index_gives_another_episode() -> None:
+    draws = {tuple(episode_rng(s, i, interval=t).random(3)) for s in (0, 1) for i in (0, 1) for t in (0, 1)}
+    assert len(draws) == 8
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_many_episodes_at_once_are_the_same_as_one_at_a_time(agent: str) -> None:
+    alone = play_episodes([corridor_play(i, agent=agent) for i in range(5)], at_once=1)
+    together = play_episodes([corridor_play(i, agent=agent) for i in range(5)], at_once=5)
+    assert [played(e) for e in alone] == [played(e) for e in together]
+
+
+def test_many_atari_episodes_share_one_emulator_without_disturbing_each_other() -> None:
+    def plays(simulator: Simulator) -> list[Play]:
+        return [
+            Play(simulator, get_agent("riw-c"), budget=Interactions(20), rng=episode_rng(0, i), evaluation=uniform)
+            for i in range(3)
+        ]
+
+    # A uniform policy that has to be asked makes the episodes take turns after every node.
+    uniform = Evaluation(base_policy=lambda nodes: np.full((len(nodes), 6), 1 / 6))
+    simulator = Atari("qbert")
+    alone = plays(simulator)
+    for play in alone:
+        drive([play], uniform, decisions=4)
+    together = plays(simulator)
+    drive(together, uniform, decisions=4)
+    assert [played(p.episode()) for p in alone] == [played(p.episode()) for p in together]
+
+
+def test_questions_of_many_episodes_are_answered_in_one_batch() -> None:
+    script = Script()
+    plays = [corridor_play(i, evaluation=script.evaluation()) for i in range(6)]
+    drive(plays, script.evaluation(), decisions=1)
+    assert script.policy_batches[0] == 6
+    assert max(script.cost_batches) > 1
+
+
+def test_batched_answers_give_the_same_episodes_as_single_ones() -> None:
+    script = Script()
+    together = [corridor_play(i, evaluation=script.evaluation()) for i in range(6)]
+    drive(together, script.evaluation())
+    alone = [corridor_play(i, evaluation=script.evaluation()) for i in range(6)]
+    for play in alone:
+        drive([play], script.evaluation())
+    assert [played(p.episode()) for p in together] == [played(p.episode()) for p in alone]
+
+
+def test_without_networks_nothing_is_asked() -> None:
+    def refuse(nodes: Sequence[Node]) -> np.ndarray:
+        raise AssertionError("asked")
+
+    drive([corridor_play()], Evaluation(refuse, refuse))
+
+
+def test_a_policy_is_asked_at_most_once_per_node() -> None:
+    asked: list[int] = []
+
+    def policy(nodes: Sequence[Node]) -> np.ndarray:
+        asked.extend(id(node) for node in nodes)
+        keep.extend(nodes)
+        return np.full((len(nodes), 3), 1 / 3)
+
+    keep: list[Node] = []  # so that no identity is used twice
+    evaluation = Evaluation(base_policy=policy)
+    drive([corridor_play(evaluation=evaluation)], evaluation, decisions=5)
+    assert len(asked) == len(set(asked))
+
+
+def test_a_learnt_termination_cost_guides_where_rewards_are_out_of_sight() -> None:
+    evaluation = Evaluation(termination_cost=lambda nodes: np.array([float(n.state.observation[0]) for n in nodes]))
+    play = Play(
+        Corridor(50),
+        get_agent("riw-c"),
+        settings=Settings(features="atoms", horizon=3),
+        budget=Interactions(20),
+        rng=episode_rng(0, 0),
+        evaluation=evaluation,
+    )
+    drive([play], evaluation, decisions=20)
+    assert play.lookahead.root.state.observation[0] >= 18
+
+
+def test_a_play_can_be_left_after_any_decision_and_driven_on() -> None:
+    script = Script()
+    whole = corridor_play(evaluation=script.evaluation())
+    drive([whole], script.evaluation())
+    pieces = corridor_play(evaluation=script.evaluation())
+    while not pieces.finished:
+        drive([pieces], script.evaluation(), decisions=1)
+    assert played(whole.episode()) == played(pieces.episode())
+
+
+def test_a_play_can_go_on_with_another_evaluation() -> None:
+    left = Evaluation(base_policy=lambda nodes: np.tile([1.0, 0.0, 0.0], (len(nodes), 1)))
+    right = Evaluation(base_policy=lambda nodes: np.tile([0.0, 1.0, 0.0], (len(nodes), 1)))
+    play = corridor_play(evaluation=left, agent="unpruned")
+    drive([play], left, decisions=2)
+    play.use(right)
+    assert all(node.base_policy is None for node in play.lookahead.nodes())
+    drive([play], right, decisions=1)
+    policies = {tuple(n.base_policy) for n in play.lookahead.nodes() if n.base_policy is not None}
+    assert policies <= {(0.0, 1.0, 0.0)}
+
+
+def test_decisions_are_told_as_they_are_made() -> None:
+    told: list[float] = []
+    play = corridor_play()
+    drive([play], on_decision=lambda play, decision: told.append(decision.reward))
+    assert told == [d.reward for d in play.decisions]
+
+
+def test_an_episode_ends_at_the_exit_or_at_the_time_limit_or_when_stopped() -> None:
+    for options, decisions, end in (
+        ({}, None, End.TERMINAL),
+        ({"max_steps": 3}, None, End.TRUNCATED),
+        ({}, 2, End.STOPPED),
+    ):
+        play = corridor_play(budget=60, **options)  # type: ignore[arg-type]
+        drive([play], decisions=decisions)
+        assert play.episode().end is end
+
+
+def test_the_account_of_an_episode_adds_up() -> None:
+    play = corridor_play(budget=60)
+    drive([play])
+    episode = play.episode()
+    assert episode.score == sum(d.reward for d in play.decisions) == 1.0
+    assert episode.steps == len(play.decisions)
+    assert episode.interactions == sum(d.interactions for d in play.decisions)
+    assert all(d.interactions <= 60 for d in play.decisions)
+    assert play.decisions[0].cached == 0
+    assert all(d.cached >= 1 for d in play.decisions[1:])
+
+
+def test_the_random_agent_needs_one_interaction_a_step() -> None:
+    play = corridor_play(agent="random", budget=1)
+    drive([play])
+    assert set(play.episode().column("interactions")) == {1}
+
+
+def test_an_interrupt_at_any_instant_leaves_a_valid_episode() -> None:
+    class Interrupting(Corridor):
+        calls = 0
+        stop_at = 10**9
+
+        def step(self, state, action):  # type: ignore[no-untyped-def]
+            Interrupting.calls += 1
+            if Interrupting.calls == Interrupting.stop_at:
+                raise KeyboardInterrupt
+            return super().step(state, action)
+
+    for stop_at in range(1, 60, 7):
+        Interrupting.calls, Interrupting.stop_at = 0, stop_at
+        world = Interrupting(8)
+        play = Play(
+            world,
+            get_agent("riw-c"),
+            settings=Settings(features="atoms"),
+            budget=Interactions(10),
+            rng=episode_rng(0, 0),
+        )
+        with pytest.raises(KeyboardInterrupt):
+            drive([play])
+        Interrupting.stop_at = 10**9
+        episode = play.episode(interrupted=True)
+        state = world.start()
+        for decision in episode.decisions:
+            state, reward, _ = world.step(state, decision.action)
+            assert reward == decision.reward
+
+
+def test_a_simulator_without_actions_is_refused() -> None:
+    class Paralysed(Corridor):
+        def __init__(self) -> None:
+            super().__init__(5)
+            self.actions = ()
+
+    with pytest.raises(SimulatorError, match="no actions"):
+        Play(Paralysed(), get_agent("random"), budget=Interactions(1), rng=episode_rng(0, 0))
+
+
+@pytest.mark.parametrize("limit", [0, -5])
+def test_budgets_that_allow_nothing_are_refused(limit: int) -> None:
+    with pytest.raises(InputError, match="at least 1 interaction"):
+        Interactions(limit)
+    with pytest.raises(InputError, match="more than 0 seconds"):
+        Seconds(limit)
+    with pytest.raises(InputError, match="less than one interaction"):
+        frames(14, frame_skip=15)
+
+
+def test_a_budget_of_frames_is_whole_interactions() -> None:
+    assert frames(150_000, frame_skip=5) == Interactions(30_000)
+    assert frames(44, frame_skip=15) == Interactions(2)
+
+
+def test_a_budget_of_seconds_plans_for_about_that_long() -> None:
+    play = Play(Atari("pong"), get_agent("riw-c"), budget=Seconds(0.2), rng=episode_rng(0, 0))
+    drive([play], decisions=5)
+    # Timing is not asserted here beyond what even a busy machine keeps: it planned, and it stopped.
+    assert all(d.interactions > 5 for d in play.decisions)
+    assert all(d.seconds < 2.0 for d in play.decisions)
+
+
+def test_episodes_on_gymnasium_environments_are_reproducible() -> None:
+    episodes = []
+    for _ in range(2):
+        simulator = GymnasiumSimulator("FrozenLake-v1", is_slippery=False)
+        play = Play(
+            simulator,
+            get_agent("iw1"),
+            settings=Settings(features="atoms"),
+            budget=Interactions(100),
+            rng=episode_rng(0, 0),
+            max_steps=100,
+        )
+        drive([play])
+        episodes.append(play.episode())
+    assert played(episodes[0]) == played(episodes[1])
+    assert episodes[0].score == 1.0

@@ -1,0 +1,133 @@
+"""Small worlds given as tables, for hand-computed and for random lookaheads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+from noveltree.agents import Agent, Settings
+from noveltree.lookahead import Lookahead, Node
+from noveltree.simulators import State, Transition
+
+
+class TableState(State):
+    __slots__ = ("name",)
+
+    def __init__(self, name: int) -> None:
+        super().__init__(np.array([name], dtype=np.int64))
+        self.name = name
+
+
+@dataclass(frozen=True)
+class TableWorld:
+    """`table[state][action]` is (next state, reward); `features[state]` is what is true in a state."""
+
+    table: Sequence[Sequence[tuple[int, float]]]
+    terminal: frozenset[int] = frozenset()
+    features: Sequence[frozenset[int]] = ()
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        return tuple(f"a{i}" for i in range(len(self.table[0])))
+
+    def start(self) -> TableState:
+        return TableState(0)
+
+    def step(self, state: State, action: int) -> Transition:
+        assert isinstance(state, TableState)
+        assert state.name not in self.terminal, "a planner must not step from a terminal state"
+        following, reward = self.table[state.name][action]
+        return Transition(TableState(following), reward, following in self.terminal)
+
+    def close(self) -> None:
+        pass
+
+
+class TableFeatures:
+    """The features of a table world, as a feature set."""
+
+    def __init__(self, world: TableWorld) -> None:
+        self._world = world
+        self.size = 1 + max((max(features, default=0) for features in world.features), default=0)
+
+    def __call__(self, state: State) -> np.ndarray:
+        assert isinstance(state, TableState)
+        return np.array(sorted(self._world.features[state.name]), dtype=np.int32)
+
+
+def agent_of(assemble: object, novelty: str = "none") -> Agent:
+    """An agent from a function that puts a planner together, for tests."""
+    return Agent(
+        name="test",
+        summary="",
+        novelty=novelty,  # type: ignore[arg-type]
+        assemble=assemble,  # type: ignore[arg-type]
+        uses=tuple(Settings.__dataclass_fields__),
+    )
+
+
+def path_of(node: Node, root: Node) -> tuple[int, ...]:
+    """The actions that lead from `root` to `node`."""
+    actions: list[int] = []
+    while node is not root:
+        assert node.action is not None
+        assert node.parent is not None
+        actions.append(node.action)
+        node = node.parent
+    return tuple(reversed(actions))
+
+
+def tree_of(lookahead: Lookahead) -> dict[tuple[int, ...], Node]:
+    return {path_of(node, lookahead.root): node for node in lookahead.nodes()}
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> TableWorld:
+    """Random worlds of a few states with few features, so that pruning happens often."""
+    states = draw(st.integers(2, 8))
+    actions = draw(st.integers(1, 3))
+    table = [
+        [
+            (draw(st.integers(0, states - 1)), float(draw(st.sampled_from([0, 0, 0, 1, 2, -1]))))
+            for _ in range(actions)
+        ]
+        for _ in range(states)
+    ]
+    terminal = draw(st.frozensets(st.integers(1, states - 1), max_size=2))
+    features = [draw(st.frozensets(st.integers(0, 5), max_size=3)) for _ in range(states)]
+    return TableWorld(table, terminal, features)
+
+
+class ScriptedRng:
+    """Hands out the numbers it was given, for lookaheads whose every choice is known."""
+
+    def __init__(self, *numbers: float) -> None:
+        self._numbers = list(numbers)
+
+    def random(self) -> float:
+        return self._numbers.pop(0)
+
+    @property
+    def left(self) -> int:
+        return len(self._numbers)
+
+
+@contextmanager
+def counting_steps(world: TableWorld) -> Iterator[list[int]]:
+    """Count the calls of a world's `step` as they happen."""
+    calls: list[int] = []
+    original = TableWorld.step
+
+    def step(self: TableWorld, state: State, action: int) -> Transition:
+        calls.append(action)
+        return original(self, state, action)
+
+    TableWorld.step = step  # type: ignore[method-assign]
+    try:
+        yield calls
+    finally:
+        TableWorld.step = original  # type: ignore[method-assign]
