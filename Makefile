@@ -1,0 +1,46 @@
+# `make play` and `make test` do everything on a fresh machine with Python 3.11, git, make and gcc.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: help install play test lint types layers check bench clean
+
+help:
+	@echo "make play    install, and play Breakout with RIW_C: score, episode file and video"
+	@echo "make test    install, and run all tests"
+	@echo "make check   lint, types, layers and tests: all that CI runs"
+	@echo "make bench   measure the cost of planning relative to the raw emulator"
+	@echo "make clean   remove the virtual environment and caches"
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "noveltree needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,minigrid]'
+	@touch $@
+
+play: install
+	$(BIN)/noveltree play breakout --agent riw-c --video play/breakout.mp4 --out play
+
+test: install
+	$(BIN)/python -m pytest --numprocesses 2
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install
+	$(BIN)/mypy
+
+layers: install
+	$(BIN)/lint-imports
+
+check: lint types layers test
+
+bench: install
+	$(BIN)/noveltree bench planning
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
