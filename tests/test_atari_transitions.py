@@ -25,8 +25,6 @@ LONGEST_WALK = 3
 NEWEST = 4  # a walk begins where one of so many walks before it ended: soon they begin deep in a game
 SEED = 5
 
-every_game = pytest.mark.parametrize("game", PAPER_GAMES)
-
 
 class Step(NamedTuple):
     """One step of a walk, and what was seen of its transition when the walk was walked straight."""
@@ -37,6 +35,15 @@ class Step(NamedTuple):
 
 
 Walk = list[Step]
+
+
+@pytest.fixture(scope="module", params=PAPER_GAMES)
+def simulators(request: pytest.FixtureRequest) -> Iterator[tuple[Atari, Atari]]:
+    """Two simulators of a game. Loading one takes as long as a hundred steps, so the tests share them."""
+    one, other = Atari(request.param, tiles=True), Atari(request.param, tiles=True)
+    yield one, other
+    one.close()
+    other.close()
 
 
 def what_is_seen(transition: Transition) -> tuple[object, ...]:
@@ -107,11 +114,12 @@ def no_flush(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("noveltree.simulators.atari._stand_at", only_restore)
 
 
-@every_game
-def test_walks_that_interleave_other_branches_agree_bit_for_bit_with_straight_walks(game: str) -> None:
+def test_walks_that_interleave_other_branches_agree_bit_for_bit_with_straight_walks(
+    simulators: tuple[Atari, Atari],
+) -> None:
     generator = np.random.default_rng(SEED)
-    straight = walk_straight(Atari(game, tiles=True), WALKS, generator)
-    assert walk_interleaved(Atari(game, tiles=True), straight, generator) == []
+    straight = walk_straight(simulators[0], WALKS, generator)
+    assert walk_interleaved(simulators[1], straight, generator) == []
 
 
 @pytest.mark.parametrize("game", ["qbert", "yars_revenge"])
@@ -208,20 +216,18 @@ def emulate(simulator: Atari, branch: bytes) -> None:
     simulator._emulator.act(ale_py.Action.NOOP)
 
 
-@every_game
-def test_no_branch_however_strange_changes_a_transition(game: str) -> None:
+def test_no_branch_however_strange_changes_a_transition(simulators: tuple[Atari, Atari]) -> None:
     generator = np.random.default_rng(SEED)
-    straight = walk_straight(Atari(game, tiles=True), WALKS // 20, generator)
-    simulator = Atari(game, tiles=True)
+    straight = walk_straight(simulators[0], WALKS // 20, generator)
+    simulator = simulators[1]
     branches = list(strange_branches(simulator.start().snapshot, generator))
     for step in [step for walk in straight for step in walk]:
         emulate(simulator, branches[generator.integers(len(branches))])
         assert what_is_seen(simulator.step(step.state, step.action)) == step.seen
 
 
-def ways_to_draw(game: str) -> dict[str, int]:
+def ways_to_draw(simulator: Atari) -> dict[str, int]:
     """In how many ways each object of the video chip is drawn from one snapshot, after strange branches."""
-    simulator = Atari(game, tiles=True)
     start = simulator.start()
     ways = {}
     for name, registers in OBJECTS.items():
@@ -240,11 +246,22 @@ def ways_to_draw(game: str) -> dict[str, int]:
     return ways
 
 
-@every_game
-def test_no_branch_however_strange_changes_how_an_object_is_drawn(game: str) -> None:
-    assert ways_to_draw(game) == dict.fromkeys(OBJECTS, 1)
+def test_no_branch_however_strange_changes_how_an_object_is_drawn(simulators: tuple[Atari, Atari]) -> None:
+    assert ways_to_draw(simulators[1]) == dict.fromkeys(OBJECTS, 1)
 
 
 @pytest.mark.usefixtures("no_flush")
 def test_without_the_flush_every_object_is_drawn_in_several_ways() -> None:
-    assert min(ways_to_draw("pong").values()) > 1
+    assert min(ways_to_draw(Atari("pong", tiles=True)).values()) > 1
+
+
+def test_a_finished_game_stays_as_it_is_whatever_is_done() -> None:
+    simulator = Atari("breakout", tiles=True)
+    generator = np.random.default_rng(SEED)
+    transition = Transition(simulator.start(), 0.0, False)
+    while not transition.terminal:
+        transition = simulator.step(transition.state, int(generator.integers(len(simulator.actions))))
+    end = transition._replace(reward=0.0)
+    for action in range(len(simulator.actions)):
+        simulator.step(simulator.start(), action)
+        assert what_is_seen(simulator.step(end.state, action)) == what_is_seen(end)

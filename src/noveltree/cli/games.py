@@ -8,7 +8,8 @@ import typer
 
 from noveltree.cli.console import out, print_json, table
 from noveltree.errors import UnknownNameError
-from noveltree.simulators.games import SUITES, action_count, all_games, game_title
+from noveltree.simulators.action_counts import ACTION_COUNTS
+from noveltree.simulators.games import SUITES, all_games, game_title
 
 
 def games(
@@ -28,7 +29,7 @@ def games(
             {
                 "game": name,
                 "title": game_title(name),
-                "actions": action_count(name),
+                "actions": ACTION_COUNTS[name],
                 "suites": suites_of[name],
             }
             for name in names
@@ -37,6 +38,6 @@ def games(
         return
     listing = table("game", "title", "actions", "suites", right=("actions",))
     for name in names:
-        listing.add_row(name, game_title(name), str(action_count(name)), ", ".join(suites_of[name]))
+        listing.add_row(name, game_title(name), str(ACTION_COUNTS[name]), ", ".join(suites_of[name]))
     out.print(listing)
     out.print(f"{len(names)} games")

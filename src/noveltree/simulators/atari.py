@@ -97,6 +97,8 @@ class Atari:
             raise InputError(f"An Atari simulator cannot step from a {type(state).__name__}.")
         emulator = self._emulator
         _stand_at(emulator, self._flush, self._packer.unpack(state.snapshot))
+        if emulator.game_over(False):
+            return Transition(state, 0.0, True)
         reward = emulator.act(self._legal[action])
         child = self._observe(previous=state.tiles)
         return Transition(child, float(reward), emulator.game_over(False))

@@ -7,10 +7,9 @@ import hashlib
 import re
 from pathlib import Path
 
-import ale_py
 from ale_py import roms
 
-from noveltree.errors import SimulatorError, UnknownNameError
+from noveltree.errors import InputError, SimulatorError, UnknownNameError
 
 #: The 55 games of the paper's taxonomy. Its score tables leave out Riverraid, and its comparison with
 #: pi-IW leaves out Freeway too.
@@ -74,17 +73,43 @@ PAPER_GAMES: tuple[str, ...] = (
 
 SUITES: dict[str, tuple[str, ...]] = {"paper": PAPER_GAMES}
 
-#: Games in which restoring a snapshot does not restore everything that the next transition depends on.
-HIDDEN_STATE_GAMES: tuple[str, ...] = ("qbert", "yars_revenge")
+#: Bundled games for two players or more, of which ale-py has no single-player mode: it ends the process on them.
+MULTIPLAYER_GAMES: tuple[str, ...] = ("combat", "joust", "maze_craze", "warlords")
 
-#: Games in which the emulator's reset depends on what was played before it.
-HISTORY_RESET_GAMES: tuple[str, ...] = ()
+#: Games in which restoring a snapshot does not restore everything that the next transition depends on: what
+#: follows differs, now and then, from uninterrupted play (in Othello the screen alone).
+HIDDEN_STATE_GAMES: tuple[str, ...] = ("othello", "qbert", "tetris", "video_chess", "yars_revenge")
+
+#: Games of the paper in which the emulator's reset depends on what was played, or how often it was reset, before.
+HISTORY_RESET_GAMES: tuple[str, ...] = (
+    "assault",
+    "beam_rider",
+    "boxing",
+    "chopper_command",
+    "demon_attack",
+    "fishing_derby",
+    "freeway",
+    "frostbite",
+    "hero",
+    "ice_hockey",
+    "krull",
+    "kung_fu_master",
+    "private_eye",
+    "seaquest",
+    "solaris",
+    "tennis",
+    "time_pilot",
+    "yars_revenge",
+)
+
+#: Spellings that are not those of the ROMs.
+_ALIASES = {"montezumasrevenge": "montezuma_revenge", "jamesbond007": "jamesbond", "spacewar": "space_war"}
 
 
 @functools.cache
 def all_games() -> tuple[str, ...]:
-    """Every game that ale-py bundles, by its canonical name, sorted."""
-    return tuple(sorted(roms.get_all_rom_ids()))
+    """Every game for one player that ale-py bundles, by its canonical name, sorted."""
+    return tuple(sorted(set(roms.get_all_rom_ids()) - set(MULTIPLAYER_GAMES)))
 
 
 def canonical_game(name: str) -> str:
@@ -92,7 +117,9 @@ def canonical_game(name: str) -> str:
     short = re.sub(r"^ale/", "", name.strip(), flags=re.IGNORECASE)
     short = re.sub(r"-v\d+$", "", short)
     short = re.sub(r"(-ram)?((No|no)Frameskip|Deterministic)?$", "", short)
-    known = {_squash(game): game for game in all_games()}
+    known = _ALIASES | {_squash(game): game for game in all_games()}
+    if _squash(short) in {_squash(game) for game in MULTIPLAYER_GAMES}:
+        raise InputError(f"{name} is a game for several players, which ale-py cannot play with one.")
     try:
         return known[_squash(short)]
     except KeyError:
@@ -102,15 +129,6 @@ def canonical_game(name: str) -> str:
 def game_title(game: str) -> str:
     """The name that papers print: `ms_pacman` is `MsPacman`."""
     return "".join(part.capitalize() for part in game.split("_"))
-
-
-@functools.cache
-def action_count(game: str) -> int:
-    """The size of a canonical game's minimal action set."""
-    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
-    emulator = ale_py.ALEInterface()
-    emulator.loadROM(rom_path(game))
-    return len(emulator.getMinimalActionSet())
 
 
 def rom_path(game: str) -> Path:

@@ -9,12 +9,13 @@ random generator, 624 numbers written as decimal text. The generator is only con
 switched on. `quiet` sets its numbers to zero once, at the start, which makes every later snapshot quicker to take;
 `SnapshotPacker` leaves them out of what is kept: 1 kB instead of 7.7 kB, restored in a quarter of the time.
 
-*The video chip.* It holds pointers to the shapes of its objects (players, missiles, ball, playfield) that a
-snapshot does not contain and that restoring does not set: they stay as the *previously* emulated branch left them.
-Where a game does not rewrite the registers behind them in every frame (Q*bert and Yars' Revenge do not),
-collisions, hence rewards, depend on what was emulated before. `flush` makes a snapshot with a program of a dozen
-instructions in RAM that writes those registers and ends the frame; running it for its single frame before every
-restore leaves the pointers in one known position.
+*What is hidden.* The video chip holds pointers to the shapes of its objects (players, missiles, ball, playfield),
+and a flag that says whether a frame was left unfinished. A snapshot contains neither, and restoring sets neither:
+they stay as the *previously* emulated branch left them. Where a game does not rewrite the registers behind the
+pointers in every frame (Yars' Revenge), or starts in the middle of a frame (Q*bert), collisions, hence rewards,
+depend on what was emulated before. `flush` makes a snapshot with a program of a dozen instructions in RAM that writes
+those registers and ends the frame; running it for its single frame before every restore leaves all of them in one
+known position.
 """
 
 from __future__ import annotations
@@ -52,6 +53,10 @@ _FLUSH_PROGRAM = bytes(
     ]
 )
 _FLUSH_ADDRESS = 0x80
+
+# The video chip's clocks: when the frame started, when display starts and stops, the last update, clocks to the end
+# of the scan line, scan lines of the last frame, the current one, and when VSYNC is over: not in sight.
+_CLOCKS = (0, 0, 0, 0, 228, 262, 0, 0x7FFFFFFF)
 
 
 def quiet(state: Any) -> Any:
@@ -91,6 +96,13 @@ def flush(state: Any) -> Any:
     """A state whose next frame sets the video chip's pointers; see the module's text."""
     data = _replace_generator(bytearray(state.serialize()), b"")
     _write(data, _EPISODE_FRAME, LAST_FRAME - 1)
+
+    # Clocks from zero and nothing left to draw: the program runs the same whatever the frame before it was, and
+    # its writes fall on the left of a scan line, where they take effect.
+    _write(data, _find(data, b"System"), 0)
+    chip = _find(data, b"TIA")
+    for offset, clock in enumerate(_CLOCKS):
+        _write(data, chip + offset * _INT, clock)
 
     # Registers are A, X, Y, SP, IR, PC, then seven flags, then the execution status.
     registers = _find(data, b"M6502")
