@@ -9,13 +9,13 @@ random generator, 624 numbers written as decimal text. The generator is only con
 switched on. `quiet` sets its numbers to zero once, at the start, which makes every later snapshot quicker to take;
 `SnapshotPacker` leaves them out of what is kept: 1 kB instead of 7.7 kB, restored in a quarter of the time.
 
-*What is hidden.* The video chip holds pointers to the shapes of its objects (players, missiles, ball, playfield),
-and a flag that says whether a frame was left unfinished. A snapshot contains neither, and restoring sets neither:
-they stay as the *previously* emulated branch left them. Where a game does not rewrite the registers behind the
-pointers in every frame (Yars' Revenge), or starts in the middle of a frame (Q*bert), collisions, hence rewards,
-depend on what was emulated before. `flush` makes a snapshot with a program of a dozen instructions in RAM that writes
-those registers and ends the frame; running it for its single frame before every restore leaves all of them in one
-known position.
+*What is hidden.* The video chip holds pointers to the shapes of its objects (players, missiles, ball,
+playfield), and a flag that says whether a frame was left unfinished. A snapshot contains neither, and restoring
+sets neither: they stay as the *previously* emulated branch left them. Where a game does not rewrite the
+registers behind the pointers in every frame (Yars' Revenge), or starts in the middle of a frame (Q*bert),
+collisions, hence rewards, depend on what was emulated before. `flush` makes a snapshot with a program of a
+dozen instructions in RAM that writes those registers and ends the frame; running it for its single frame before
+every restore leaves all of them in one known position.
 """
 
 from __future__ import annotations
