@@ -245,10 +245,8 @@ def plain_emulator(game: str) -> Any:
     return emulator
 
 
-@pytest.mark.parametrize("game", PAPER_GAMES)
+@pytest.mark.parametrize("game", sorted(set(PAPER_GAMES) - set(HIDDEN_STATE_GAMES)))
 def test_uninterrupted_play_is_a_chain_of_transitions(game: str) -> None:
-    if game in HIDDEN_STATE_GAMES:
-        pytest.skip("restoring a snapshot of this game does not restore everything")
     emulator, simulator = plain_emulator(game), Atari(game)
     actions = emulator.getMinimalActionSet()
     state = simulator.start()

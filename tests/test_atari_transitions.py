@@ -237,7 +237,7 @@ def ways_to_draw(simulator: Atari) -> dict[str, int]:
         writes = [store(register, value) for register, value in (dark | bright | registers).items()]
         program = [*itertools.chain(*writes), *wait_lines(250), *END_OF_FRAME]
         snapshot = about_to_run(program, start.snapshot, frames=1)
-        state = AtariState(snapshot, start.observation, start.ram, start.tiles, start.tiles)
+        state = AtariState(snapshot, start.observation, start.tiles, start.tiles)
         seen = set()
         for branch in strange_branches(start.snapshot, np.random.default_rng(SEED)):
             emulate(simulator, branch)

@@ -14,7 +14,7 @@ from noveltree.errors import InputError, SimulatorError
 from noveltree.simulators.games import canonical_game, rom_path
 from noveltree.simulators.screen import ScreenReducer
 from noveltree.simulators.simulator import State, Transition
-from noveltree.simulators.snapshots import LAST_FRAME, SnapshotPacker, flush, quiet
+from noveltree.simulators.snapshots import LAST_FRAME, SnapshotPacker, flush, quiet, ram_of
 from noveltree.simulators.tiles import TileObserver
 
 ActionSet = Literal["minimal", "full"]
@@ -29,21 +29,24 @@ class AtariState(State):
     if the simulator was asked to observe them.
     """
 
-    __slots__ = ("previous_tiles", "ram", "snapshot", "tiles")
+    __slots__ = ("previous_tiles", "snapshot", "tiles")
 
     def __init__(
         self,
         snapshot: bytes,
         observation: NDArray[np.uint8],
-        ram: NDArray[np.uint8],
         tiles: NDArray[np.uint16] | None,
         previous_tiles: NDArray[np.uint16] | None,
     ) -> None:
         super().__init__(observation)
         self.snapshot = snapshot
-        self.ram = ram
         self.tiles = tiles
         self.previous_tiles = previous_tiles
+
+    @property
+    def ram(self) -> NDArray[np.uint8]:
+        """The 128 bytes of memory, which the snapshot contains."""
+        return ram_of(self.snapshot)
 
 
 class Atari:
@@ -143,7 +146,7 @@ class Atari:
             tiles = self._observe_tiles(self._raw)
             previous = tiles if previous is None else previous
         snapshot = self._packer.pack(emulator.cloneState())
-        return AtariState(snapshot, self._reduce(self._raw), emulator.getRAM(), tiles, previous)
+        return AtariState(snapshot, self._reduce(self._raw), tiles, previous)
 
 
 def _stand_at(emulator: Any, flush_state: Any, state: Any) -> None:

@@ -23,6 +23,8 @@ from __future__ import annotations
 from typing import Any
 
 import ale_py
+import numpy as np
+from numpy.typing import NDArray
 
 from noveltree.errors import SimulatorError
 
@@ -33,6 +35,7 @@ LAST_FRAME = 2**30
 _INT = 4
 _EPISODE_FRAME = 3 * _INT  # the fourth integer, after both paddles and the frame number
 _MACHINE = 6 * _INT  # the length of the machine's string, after mode and difficulty
+_RAM_NAME, _RAM_BYTES = b"M6532", 128
 _GENERATOR_NUMBERS = 625  # 624 words of the Mersenne twister and its position
 
 # 6502 machine code for address $80, the first byte of RAM.
@@ -92,6 +95,12 @@ class SnapshotPacker:
         return ale_py.ALEState(snapshot)  # without text, restoring leaves the generator as it is
 
 
+def ram_of(snapshot: bytes) -> NDArray[np.uint8]:
+    """The 128 bytes of memory in a packed snapshot."""
+    at = snapshot.index(_RAM_NAME) + len(_RAM_NAME) + _INT  # after their number
+    return np.frombuffer(snapshot, dtype="<u4", count=_RAM_BYTES, offset=at).astype(np.uint8)
+
+
 def flush(state: Any) -> Any:
     """A state whose next frame sets the video chip's pointers; see the module's text."""
     data = _replace_generator(bytearray(state.serialize()), b"")
@@ -109,8 +118,8 @@ def flush(state: Any) -> Any:
     _write(data, registers + 5 * _INT, _FLUSH_ADDRESS)
     _write(data, registers + 13 * _INT, 0)
 
-    ram = _find(data, b"M6532")
-    if _read(data, ram) != 128:
+    ram = _find(data, _RAM_NAME)
+    if _read(data, ram) != _RAM_BYTES:
         raise _unexpected()
     for offset, byte in enumerate(_FLUSH_PROGRAM, start=1):
         _write(data, ram + offset * _INT, byte)
