@@ -2,7 +2,17 @@
 
 import numpy as np
 
-from noveltree import Interactions, Play, Settings, State, Transition, check_simulator, drive, episode_rng, get_agent
+from noveltree import (
+    Interactions,
+    Play,
+    Settings,
+    State,
+    Transition,
+    check_simulator,
+    drive,
+    episode_rng,
+    get_agent,
+)
 
 
 class RobotState(State):
@@ -41,4 +51,6 @@ play = Play(
 )
 drive([play])
 episode = play.episode()
-print(f"score {episode.score:g} in {episode.steps} steps: {[Ring.actions[int(a)] for a in episode.column('action')]}")
+print(
+    f"score {episode.score:g} in {episode.steps} steps: {[Ring.actions[int(a)] for a in episode.column('action')]}"
+)

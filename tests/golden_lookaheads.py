@@ -1,6 +1,6 @@
 """Golden lookaheads: trees that were grown once, looked at, and must not change unnoticed.
 
-    python -m tests.golden_lookaheads     writes them anew, after a change that is meant to change them
+python -m tests.golden_lookaheads     writes them anew, after a change that is meant to change them
 """
 
 from __future__ import annotations

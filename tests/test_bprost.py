@@ -29,7 +29,6 @@ def state_of(marks: set[Mark], previous: set[Mark]) -> AtariState:
     return AtariState(
         snapshot=None,
         observation=np.zeros((84, 84), dtype=np.uint8),
-        ram=np.zeros(128, dtype=np.uint8),
         tiles=masks(marks),
         previous_tiles=masks(previous),
     )

@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import importlib.metadata
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -41,7 +42,7 @@ def _field(role: Role, description: str, **constraints: Any) -> Any:
 class Protocol(BaseModel):
     """Every setting that a score depends on. Settings that an agent does not use are None."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     simulator: SimulatorKind = _field("task", "what is simulated")
     game: str = _field("task", "the game, by its canonical name, or the environment's id")
@@ -79,7 +80,7 @@ class Protocol(BaseModel):
     @property
     def max_steps(self) -> int:
         """Time steps after which an episode is truncated."""
-        return max(1, self.max_frames // self.frame_skip)
+        return self.max_frames // self.frame_skip
 
     def settings(self) -> Settings:
         """The agent's settings."""
@@ -169,6 +170,8 @@ PRESETS: dict[str, Preset] = {
 
 DEFAULT_PRESET = "otoole-2021"
 _ATARI_SETTINGS = ("action_set", "frame_skip", "mode", "difficulty")
+#: Settings that follow from the others and from what is installed.
+_FOUND_OUT = {"simulator", "novelty", "simulator_version", "rom_md5", "noveltree_version"}
 _AGENT_SETTINGS = ("features", "horizon", "discount", "cache", "tie_breaking", "rollout_depth", "exploration")
 
 
@@ -184,6 +187,8 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
     chosen = {name: value for name, value in choices.items() if value is not None}
     if unknown := chosen.keys() - Protocol.model_fields.keys():
         raise InputError(f"A protocol has no setting {min(unknown)!r}.")
+    if found := chosen.keys() & _FOUND_OUT:
+        raise InputError(f"The setting {min(found)!r} follows from the others; it cannot be chosen.")
     kind, name = _which_simulator(game)
     agent = get_agent(chosen.get("agent", preset_choices["agent"]))
     if "budget_unit" in chosen and "budget" not in chosen:
@@ -235,6 +240,10 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         protocol = Protocol(**fields)
     except pydantic.ValidationError as error:
         raise InputError(_first_complaint(error)) from error
+    if protocol.max_frames < protocol.frame_skip:
+        raise InputError(
+            f"An episode of {protocol.max_frames} frames has no room for an action of {protocol.frame_skip} frames."
+        )
     protocol.make_budget()  # complains about a budget that allows no interaction
     return protocol
 
@@ -247,6 +256,9 @@ def parse_protocol(data: Any) -> Protocol:
         raise RecordError(f"Not a valid protocol: {_first_complaint(error)}") from error
 
 
+_LIKE_ENVIRONMENT_ID = re.compile(r"(?!ale/).+-v\d+", flags=re.IGNORECASE)
+
+
 def _which_simulator(game: str) -> tuple[SimulatorKind, str]:
     prefix, _, rest = game.partition(":")
     if prefix.lower() in ("gym", "gymnasium") and rest:
@@ -256,7 +268,7 @@ def _which_simulator(game: str) -> tuple[SimulatorKind, str]:
     try:
         return "atari", canonical_game(game)
     except UnknownNameError:
-        if is_environment_id(game):
+        if is_environment_id(game) or _LIKE_ENVIRONMENT_ID.fullmatch(game):
             return "gymnasium", game
         raise
 

@@ -38,7 +38,7 @@ class Agent:
         """The settings of this agent: what is chosen, and defaults for the rest."""
         for name in chosen:
             if name not in self.uses:
-                raise InputError(f"{self.name} has no setting {name!r}; it has {', '.join(self.uses)}.")
+                raise InputError(f"{self.name} has no setting {name!r}; it has {', '.join(self.uses) or 'none'}.")
         return Settings(**{**self.defaults, **chosen})
 
     def used(self, settings: Settings) -> dict[str, Any]:

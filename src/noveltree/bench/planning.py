@@ -19,10 +19,12 @@ import numpy as np
 
 from noveltree.episodes import Play, drive
 from noveltree.errors import InputError
+from noveltree.lookahead import Lookahead
 from noveltree.protocol import make_protocol
 from noveltree.simulators import Atari, AtariState
 
 _WARM_UP_STEPS = 3
+_MEASURED_NODES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,8 @@ class PlanningCost:
     """Median CPU microseconds of planning per interaction."""
     raw_us: float
     """Median CPU microseconds of a raw call."""
-    node_bytes: float | None
-    """Memory per node of the lookahead, from the process's resident set; None where it grew too little."""
+    node_bytes: float
+    """Memory per node: growth of the process's resident set with a lookahead of 2,000 nodes."""
 
 
 def measure_planning(
@@ -58,13 +60,13 @@ def measure_planning(
     on_cost: Callable[[PlanningCost], None] | None = None,
 ) -> dict[str, Any]:
     """Measure all games with all budgets; `steps` planning steps each (fewer for large budgets)."""
-    if steps < 1:
-        raise InputError(f"At least 1 planning step must be measured, not {steps}.")
+    if steps < 1 or not games or not budgets:
+        raise InputError("At least 1 planning step must be measured, in at least 1 game with at least 1 budget.")
     costs = []
     for budget in budgets:
         for game in games:
-            # At least three steps, otherwise about the same number of interactions for every budget.
-            cost = _measure(game, agent, features, budget, max(3, steps * min(budgets) // budget))
+            # About as many interactions for every budget, but at least three steps if that many are wanted.
+            cost = _measure(game, agent, features, budget, max(min(3, steps), steps * min(budgets) // budget))
             costs.append(cost)
             if on_cost is not None:
                 on_cost(cost)
@@ -83,6 +85,7 @@ def _measure(game: str, agent: str, features: str | None, budget: int, steps: in
     simulator = protocol.make_simulator()
     if not isinstance(simulator, Atari):
         raise InputError(f"Planning is compared with raw emulation, and {game} is no Atari game.")
+    node_bytes = _measure_node_bytes(simulator)
     play = protocol.make_play(simulator, seed=0, index=0)
     drive([play], decisions=min(_WARM_UP_STEPS, steps))
     rng = np.random.default_rng(0)
@@ -90,21 +93,15 @@ def _measure(game: str, agent: str, features: str | None, budget: int, steps: in
     planning_us: list[float] = []
     raw_us: list[float] = []
     index = 0
-    node_bytes = None
     for _ in range(steps):
         if play.finished:
             index += 1
             play = protocol.make_play(simulator, seed=0, index=index)
         root = play.lookahead.root.state
         assert isinstance(root, AtariState)
-        gc.collect()
-        resident = _resident_bytes()
         before = time.process_time()
         interactions = _decide(play)
         planning = time.process_time() - before
-        grown = _resident_bytes() - resident
-        if grown > 4 * 2**20:
-            node_bytes = max(node_bytes or 0.0, grown / interactions)
         raw = simulator.time_raw_calls(root, rng.integers(len(simulator.actions), size=interactions).tolist())
         ratios.append(planning / raw)
         planning_us.append(planning / interactions * 1e6)
@@ -121,8 +118,23 @@ def _measure(game: str, agent: str, features: str | None, budget: int, steps: in
         ratio_high=round(high, 4),
         interaction_us=round(statistics.median(planning_us), 1),
         raw_us=round(statistics.median(raw_us), 1),
-        node_bytes=None if node_bytes is None else round(node_bytes),
+        node_bytes=round(node_bytes),
     )
+
+
+def _measure_node_bytes(simulator: Atari) -> float:
+    """Grow a lookahead beside nothing else and see how much larger the process gets."""
+    lookahead = Lookahead(simulator, simulator.start(), base_policy=(), termination_cost=0.0)
+    rng = np.random.default_rng(0)
+    nodes = [lookahead.root]
+    gc.collect()
+    before = _resident_bytes()
+    for _ in range(_MEASURED_NODES):
+        node = nodes[int(rng.integers(len(nodes)))]
+        action = int(rng.integers(len(simulator.actions)))
+        if node.children[action] is None and not node.terminal:
+            nodes.append(lookahead.expand(node, action))
+    return (_resident_bytes() - before) / (len(nodes) - 1)
 
 
 def _decide(play: Play) -> int:

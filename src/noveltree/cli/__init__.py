@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from types import FrameType
 
 import typer
+from rich.text import Text
 
 from noveltree.cli import agents, bench, doctor, games, play, protocol, render, verify
 from noveltree.cli.console import err
@@ -49,14 +52,32 @@ def main() -> None:
     """Run the command line; every error on purpose is one sentence and an exit code."""
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     debug = len(arguments) < len(sys.argv) - 1
+    signal.signal(signal.SIGTERM, _interrupt)
     try:
-        app(args=arguments, prog_name="noveltree")
-    except NoveltreeError as error:
+        sys.exit(app(args=arguments, prog_name="noveltree", standalone_mode=False))
+    except Exception as error:
         if debug:
             raise
-        err.print(f"[bold red]Error:[/] {_escape(str(error))}", soft_wrap=True)
-        sys.exit(error.exit_code)
+        sentence, exit_code = _explain(error)
+        if sentence:
+            err.print(Text.assemble(("Error: ", "bold red"), sentence), soft_wrap=True)
+        sys.exit(exit_code)
 
 
-def _escape(text: str) -> str:
-    return text.replace("[", "\\[")
+def _explain(error: Exception) -> tuple[str, int]:
+    """What to print of an error, and what to exit with."""
+    match error:
+        case NoveltreeError():
+            return str(error), error.exit_code
+        case typer.TyperException():  # of the arguments; without a message, help was printed instead
+            complaint = error.format_message().rstrip(".")
+            return f"{complaint}. Add --help to see what is possible." if complaint else "", error.exit_code
+        case OSError():
+            return f"{error}.", 1
+        case _:
+            return f"noveltree failed: {type(error).__name__}: {error}. Add --debug to see where, and report it.", 1
+
+
+def _interrupt(signum: int, frame: FrameType | None) -> None:
+    """Being terminated is being interrupted: what was played is written."""
+    raise KeyboardInterrupt

@@ -39,16 +39,15 @@ def planning(
     )
 
     def add(cost: PlanningCost) -> None:
-        node = "-" if cost.node_bytes is None else f"{cost.node_bytes / 1000:.1f}"
         listing.add_row(
             *(cost.game, f"{cost.budget:,}", f"{cost.ratio:.3f}", f"{cost.ratio_low:.3f}-{cost.ratio_high:.3f}"),
-            *(f"{cost.interaction_us:,.0f}", f"{cost.raw_us:,.0f}", node),
+            *(f"{cost.interaction_us:,.0f}", f"{cost.raw_us:,.0f}", f"{cost.node_bytes / 1000:.1f}"),
         )
         line.update(f"{cost.game}, budget {cost.budget}: {cost.ratio:.3f}")
 
     with LiveLine(quiet=json) as line:
         result = measure_planning(
-            [game for game in games.split(",") if game],
+            _parse_games(games),
             agent=agent,
             features=features,
             budgets=_parse_budgets(budgets),
@@ -61,6 +60,13 @@ def planning(
     out.print(listing)
     for budget, ratio in result["median_ratio"].items():
         out.print(f"Median over the games with a budget of {int(budget):,}: {ratio:.3f}")
+
+
+def _parse_games(text: str) -> list[str]:
+    games = [game.strip() for game in text.split(",") if game.strip()]
+    if not games:
+        raise InputError(f"Games are names separated by commas, not {text!r}.")
+    return games
 
 
 def _parse_budgets(text: str) -> list[int]:

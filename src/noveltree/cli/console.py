@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+# No markup: what is printed are names of files and of games, in which brackets and colons mean nothing.
 #: Results.
-out = Console(highlight=False)
+out = Console(highlight=False, markup=False, emoji=False)
 #: Progress and complaints.
-err = Console(stderr=True, highlight=False)
+err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def print_json(value: Any) -> None:
@@ -50,6 +51,11 @@ class LiveLine:
     def update(self, line: str) -> None:
         if self._live is not None:
             self._live.update(line[: err.width - 1])
+
+
+def counted(number: int, what: str) -> str:
+    """`1 step`, `2 steps`."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def duration(seconds: float) -> str:

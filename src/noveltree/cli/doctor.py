@@ -8,11 +8,18 @@ from collections.abc import Callable
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from noveltree.cli.console import LiveLine, out, print_json
 from noveltree.errors import NoveltreeError
 from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, check_simulator
-from noveltree.simulators.games import HIDDEN_STATE_GAMES, HISTORY_RESET_GAMES, PAPER_GAMES, all_games
+from noveltree.simulators.games import (
+    HIDDEN_STATE_GAMES,
+    HISTORY_RESET_GAMES,
+    PAPER_GAMES,
+    all_games,
+    canonical_game,
+)
 from noveltree.version import __version__
 
 _PACKAGES = ("ale-py", "gymnasium", "numpy", "numba", "pydantic", "typer", "rich", "imageio-ffmpeg")
@@ -29,6 +36,7 @@ def doctor(
 
     [bold]Example[/]: noveltree doctor --game qbert
     """
+    game = canonical_game(game)
     checks: list[tuple[str, Callable[[], str]]] = [
         ("games", _check_roms),
         ("corridor", lambda: _check(Corridor)),
@@ -48,7 +56,7 @@ def doctor(
         print_json({"healthy": healthy, "noveltree": __version__, "versions": versions, "checks": results})
     else:
         _report(versions, results)
-        out.print("All is well." if healthy else "[bold red]Something is wrong.[/]")
+        out.print("All is well." if healthy else Text("Something is wrong.", "bold red"))
     if not healthy:
         raise typer.Exit(1)
 
@@ -57,10 +65,10 @@ def _report(versions: dict[str, str | None], results: list[dict[str, object]]) -
     out.print(f"noveltree {__version__}, Python {platform.python_version()}, {platform.platform()}", soft_wrap=True)
     for name, version in versions.items():
         missing = f'not installed; for {_EXTRAS[name]}: pip install "noveltree[{name}]"' if name in _EXTRAS else ""
-        out.print(f"  {name} {version or missing or 'MISSING'}", markup=False)
+        out.print(f"  {name} {version or missing or 'MISSING'}")
     for result in results:
-        mark = "[green]ok[/]  " if result["ok"] else "[bold red]FAIL[/]"
-        out.print(f"{mark} {result['check']}: {result['finding']}", soft_wrap=True)
+        mark = ("ok  ", "green") if result["ok"] else ("FAIL", "bold red")
+        out.print(Text.assemble(mark, f" {result['check']}: {result['finding']}"), soft_wrap=True)
     out.print(
         "Known oddities of the emulator, which noveltree works around: restoring a snapshot does not restore "
         f"everything in {', '.join(HIDDEN_STATE_GAMES)}; resetting depends on what was played before in "

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
-from noveltree.cli.console import LiveLine, duration, err, out, print_json
+from noveltree.cli.console import LiveLine, counted, duration, err, out, print_json
 from noveltree.episodes import Decision, End, Play, drive
-from noveltree.errors import InputError, NoveltreeError
+from noveltree.errors import InputError
 from noveltree.protocol import DEFAULT_PRESET, Protocol, make_protocol
 from noveltree.records import (
     EpisodeRecord,
-    check_video_path,
+    check_video,
     check_writable,
     render_episode,
     unused,
@@ -48,7 +50,7 @@ def play(
         int | None,
         typer.Option(help="Emulated frames per decision, instead of interactions.", rich_help_panel=_CONDITIONS),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the agent's random choices.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the agent's random choices.", min=0, max=2**64 - 1)] = 0,
     episodes: Annotated[int, typer.Option(help="How many episodes to play.", min=1)] = 1,
     max_steps: Annotated[int | None, typer.Option(help="Stop each episode after so many decisions.", min=1)] = None,
     video: Annotated[Path | None, typer.Option(help="Write a video too (.mp4 or .gif).", dir_okay=False)] = None,
@@ -111,8 +113,6 @@ def play(
 
       noveltree play FrozenLake-v1 --agent iw1 --json
     """
-    if video is not None:
-        check_video_path(video)
     amount, unit = _chosen_budget(budget, seconds, frames)
     protocol = make_protocol(
         game,
@@ -133,8 +133,10 @@ def play(
         rollout_depth=rollout_depth,
         exploration=exploration,
     )
+    if video is not None:
+        check_video(video, protocol)
+        check_writable(video.parent)
     check_writable(out_dir)
-    signal.signal(signal.SIGTERM, _interrupt)
     results: list[dict[str, Any]] = []
     simulator = protocol.make_simulator()
     for index in range(episodes):
@@ -143,15 +145,15 @@ def play(
         results.append(session.result())
         if not json:
             session.report()
-        if video is not None and session.record.episode.steps:
-            session.film(video, quiet=json)
+        if video is not None and not interrupted:
+            interrupted = session.film(video, quiet=json)
         if interrupted:
             break
     if json:
-        print_json(_summary(protocol, seed, results))
+        print_json(results[0] if episodes == 1 else _summary(protocol, seed, results))
     elif episodes > 1:
         scores = [result["score"] for result in results]
-        out.print(f"Mean score of {len(scores)} episodes: {sum(scores) / len(scores):,.2f}")
+        out.print(f"Mean score of {counted(len(scores), 'episode')}: {sum(scores) / len(scores):,.2f}")
     if interrupted:
         raise typer.Exit(_INTERRUPTED)
 
@@ -175,19 +177,19 @@ class _Session:
         """Play and write the episode file; True if the user interrupted it."""
         steps = self._protocol.max_steps if max_steps is None else min(max_steps, self._protocol.max_steps)
         self._steps, self._started = steps, time.perf_counter()
+        interrupted = False
         try:
             with LiveLine(quiet=quiet) as self._line:
                 drive([self._play], decisions=steps, on_decision=self._decided)
         except KeyboardInterrupt:
-            self._write(interrupted=True)
-            return True
-        except NoveltreeError:
+            interrupted = True
+        except Exception:
             if self._play.decisions:
                 self._write(interrupted=True)
                 err.print(f"What was played so far is in {self.file}.", soft_wrap=True)
             raise
-        self._write(interrupted=False)
-        return False
+        self._write(interrupted=interrupted)
+        return interrupted
 
     def result(self) -> dict[str, Any]:
         episode = self.record.episode
@@ -210,41 +212,62 @@ class _Session:
         episode = self.record.episode
         title = game_title(self._protocol.game) if self._protocol.simulator == "atari" else self._protocol.game
         rate = episode.interactions / episode.seconds if episode.seconds else 0.0
-        out.print(
-            f"[bold]{title}[/], {self._protocol.agent}, seed {self._seed}"
-            + (f", episode {self._index}" if self._episodes > 1 else "")
-            + f": score [bold]{episode.score:,.10g}[/] in {episode.steps:,} steps ({episode.end}), "
-            f"{episode.interactions:,} interactions in {duration(episode.seconds)} ({rate:,.0f}/s)",
-            soft_wrap=True,
+        which = f", episode {self._index}" if self._episodes > 1 else ""
+        line = Text.assemble(
+            (title, "bold"),
+            f", {self._protocol.agent}, seed {self._seed}{which}: score ",
+            (f"{episode.score:,.10g}", "bold"),
+            f" in {counted(episode.steps, 'step')} ({episode.end}), "
+            f"{counted(episode.interactions, 'interaction')} in {duration(episode.seconds)} ({rate:,.0f}/s)",
         )
+        out.print(line, soft_wrap=True)
         out.print(f"Episode: {self.file}", soft_wrap=True)
 
-    def film(self, path: Path, *, quiet: bool) -> None:
+    def film(self, path: Path, *, quiet: bool) -> bool:
+        """Make the video; True if the user interrupted it."""
         if self._episodes > 1:
             path = path.with_name(f"{path.stem}-{self._index}{path.suffix}")
-        with LiveLine(quiet=quiet) as line:
-            render_episode(
-                self.record, path, progress=lambda done, total: line.update(f"Filming: step {done} of {total}")
-            )
+        try:
+            with LiveLine(quiet=quiet) as line:
+                render_episode(
+                    self.record, path, progress=lambda done, total: line.update(f"Filming: step {done} of {total}")
+                )
+        except KeyboardInterrupt:
+            return True
         if not quiet:
             out.print(f"Video: {path}", soft_wrap=True)
+        return False
 
     def _decided(self, play: Play, decision: Decision) -> None:
         self._score += decision.reward
         self._interactions += decision.interactions
         done, elapsed = len(play.decisions), time.perf_counter() - self._started
         left = elapsed / done * (self._steps - done)
-        which = f"episode {self._index + 1}/{self._episodes}  " if self._episodes > 1 else ""
+        which = f", episode {self._index + 1} of {self._episodes}" if self._episodes > 1 else ""
+        # What matters less stands last, where a narrow terminal cuts it off.
         self._line.update(
-            f"{self._protocol.game}  {which}score {self._score:,.10g}  step {done:,} of {self._steps:,}  "
-            f"{self._interactions / elapsed:,.0f} interactions/s  at most {duration(left)} left"
+            f"score {self._score:,.10g}  step {done:,} of {self._steps:,}  "
+            f"{self._interactions / elapsed:,.0f} interactions/s  at most {duration(left)} left  "
+            f"{self._protocol.game}{which}"
         )
 
     def _write(self, *, interrupted: bool) -> None:
-        episode = self._play.episode(interrupted=interrupted)
-        self.record = EpisodeRecord(episode, self._protocol, self._seed, self._index)
-        self.file = unused(self._out_dir / self.record.file_name())
-        write_episode(self.file, self.record)
+        with _undisturbed():
+            episode = self._play.episode(interrupted=interrupted)
+            self.record = EpisodeRecord(episode, self._protocol, self._seed, self._index)
+            self.file = unused(self._out_dir / self.record.file_name())
+            write_episode(self.file, self.record)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let an impatient second Ctrl-C not cut off the writing that the first one led to."""
+    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def _chosen_budget(
@@ -265,9 +288,7 @@ def _chosen_budget(
 
 
 def _summary(protocol: Protocol, seed: int, results: list[dict[str, Any]]) -> dict[str, Any]:
-    """One object: the episode's, or for several episodes their mean score and totals, and each of them."""
-    if len(results) == 1:
-        return results[0]
+    """One object of several episodes: their mean score and totals, and each of them."""
     scores = [result["score"] for result in results]
     return {
         "game": protocol.game,
@@ -282,7 +303,3 @@ def _summary(protocol: Protocol, seed: int, results: list[dict[str, Any]]) -> di
         "terminal": all(result["terminal"] for result in results),
         "episodes": results,
     }
-
-
-def _interrupt(signum: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from noveltree.cli.console import out, print_json, table
 from noveltree.errors import InputError
@@ -52,7 +53,10 @@ def show(
 def diff(
     first: Annotated[str, typer.Argument(help=_WHAT)],
     second: Annotated[str, typer.Argument(help=_WHAT)],
-    game: Annotated[str, typer.Option(help="The game to fill in for presets.")] = "breakout",
+    game: Annotated[
+        str | None,
+        typer.Option(help="The game to fill in for presets.", show_default="that of an episode, or breakout"),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Say whether scores under two protocols are comparable, and why.
@@ -61,6 +65,9 @@ def diff(
 
     [bold]Example[/]: noveltree protocol diff otoole-2021 bandres-2018
     """
+    if game is None:
+        recorded = [protocol.game for what in (first, second) if (protocol := _recorded(what)) is not None]
+        game = recorded[0] if recorded else "breakout"
     a, b = _find(first, game), _find(second, game)
     differences = compare_protocols(a, b)
     comparable = all(difference.comparable for difference in differences)
@@ -79,25 +86,31 @@ def _report(first: str, second: str, differences: list[Difference]) -> None:
         return
     listing = table("setting", first, second, "comparable", "why")
     for d in differences:
-        mark = "yes" if d.comparable else "[bold red]no[/]"
+        mark = Text("yes") if d.comparable else Text("no", "bold red")
         listing.add_row(d.setting, _text(d.first), _text(d.second), mark, d.reason)
     out.print(listing)
     reasons = ", ".join(d.setting for d in differences if not d.comparable)
-    verdict = f"[bold]not[/] comparable, because of: {reasons}" if reasons else "comparable"
-    out.print(f"Scores are {verdict}.", soft_wrap=True)
+    verdict = f"not comparable, because of: {reasons}" if reasons else "comparable"
+    out.print(f"Scores are {verdict}.", style="bold", soft_wrap=True)
 
 
 def _find(what: str, game: str) -> Protocol:
     preset, colon, its_game = what.partition(":")
     if preset in PRESETS:
         return make_protocol(its_game if colon else game, preset=preset)
-    path = Path(what)
-    if path.exists():
-        return read_episode(path).protocol
-    if path.suffix == ".json" or "/" in what:
+    if (protocol := _recorded(what)) is not None:
+        return protocol
+    if what.endswith(".json") or "/" in what:
         raise InputError(f"There is no file {what}.")
     return make_protocol(game, preset=what)  # complains that there is no such preset
 
 
+def _recorded(what: str) -> Protocol | None:
+    """The protocol of an episode file, if `what` is one and no preset."""
+    if what.partition(":")[0] in PRESETS or not Path(what).exists():
+        return None
+    return read_episode(Path(what)).protocol
+
+
 def _text(value: object) -> str:
-    return "-" if value is None else str(value)
+    return "-" if value is None else f"{value:.10g}" if isinstance(value, float) else str(value)

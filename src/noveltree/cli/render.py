@@ -9,7 +9,7 @@ import typer
 
 from noveltree.cli.console import LiveLine, out
 from noveltree.errors import InputError
-from noveltree.records import read_episode, render_episode
+from noveltree.records import LARGEST_SCALE, read_episode, render_episode
 
 
 def render(
@@ -18,11 +18,11 @@ def render(
         Path | None,
         typer.Option("--output", "-o", help="The video (.mp4 or .gif).", show_default="beside the file, .mp4"),
     ] = None,
-    steps: Annotated[str | None, typer.Option(help="Only these steps, as FROM:TO.")] = None,
+    steps: Annotated[str | None, typer.Option(help="Only these steps, FROM:TO; -100: is the last hundred.")] = None,
     every: Annotated[
         int | None, typer.Option(help="Keep every so-many-th frame.", min=1, show_default="1, GIF 3")
     ] = None,
-    scale: Annotated[int, typer.Option(help="Enlarge so many times.", min=1)] = 3,
+    scale: Annotated[int, typer.Option(help="Enlarge so many times.", min=1, max=LARGEST_SCALE)] = 3,
 ) -> None:
     """Film a recorded episode by replaying its actions.
 
@@ -43,10 +43,13 @@ def render(
 
 
 def _parse_steps(text: str | None, count: int) -> range | None:
+    """Steps as a slice in Python: `-100:` is the last hundred."""
     if text is None:
         return None
     first, colon, last = text.partition(":")
     try:
-        return range(int(first or 0), int(last) if last else count) if colon else range(int(first), int(first) + 1)
+        start = int(first) if first else None
+        stop = (int(last) if last else None) if colon else int(first) + 1 or None
     except ValueError:
         raise InputError(f"Steps are given as FROM:TO, such as 0:100, not {text!r}.") from None
+    return range(count)[start:stop]

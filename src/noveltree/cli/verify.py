@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from noveltree.cli.console import LiveLine, out, print_json
 from noveltree.errors import NoveltreeError
@@ -23,22 +24,28 @@ def verify(
     [bold]Example[/]: noveltree verify episodes/*.json
     """
     results: list[dict[str, Any]] = []
-    with LiveLine(quiet=json) as line:
-        for number, file in enumerate(files, start=1):
+    for number, file in enumerate(files, start=1):
+        with LiveLine(quiet=json) as line:
             line.update(f"Verifying {number} of {len(files)}: {file}")
             results.append(_verify(file))
+        if not json:
+            _report(results[-1])
     failed = sum(not result["holds"] for result in results)
     if json:
         print_json({"verified": len(results) - failed, "failed": failed, "files": results})
     else:
-        for result in results:
-            mark = "[green]holds[/]" if result["holds"] else "[bold red]DOES NOT HOLD[/]"
-            score = "" if result["score"] is None else f"  score {result['score']:,.10g}"
-            finding = f"  ({result['finding']})" if result["finding"] else ""
-            out.print(f"{mark}{score}  {result['file']}{finding}", soft_wrap=True)
         out.print(f"{len(results) - failed} of {len(results)} hold")
     if failed:
         raise typer.Exit(1)
+
+
+def _report(result: dict[str, Any]) -> None:
+    if result["score"] is None:
+        out.print(Text.assemble(("UNREADABLE", "bold red"), f"  {result['finding']}"), soft_wrap=True)
+        return
+    mark = ("holds", "green") if result["holds"] else ("DOES NOT HOLD", "bold red")
+    finding = f"  ({result['finding']})" if result["finding"] else ""
+    out.print(Text.assemble(mark, f"  score {result['score']:,.10g}  {result['file']}{finding}"), soft_wrap=True)
 
 
 def _verify(file: Path) -> dict[str, Any]:

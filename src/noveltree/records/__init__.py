@@ -9,5 +9,6 @@ from noveltree.records.files import unused as unused
 from noveltree.records.files import write_atomically as write_atomically
 from noveltree.records.verify import Verification as Verification
 from noveltree.records.verify import verify_episode as verify_episode
-from noveltree.records.video import check_video_path as check_video_path
+from noveltree.records.video import LARGEST_SCALE as LARGEST_SCALE
+from noveltree.records.video import check_video as check_video
 from noveltree.records.video import render_episode as render_episode

@@ -81,6 +81,8 @@ def write_episode(path: Path, record: EpisodeRecord) -> None:
 def encode_episode(record: EpisodeRecord) -> bytes:
     """The bytes of an episode file."""
     episode = record.episode
+    decisions = {field.name: episode.column(field.name) for field in fields(Decision)}
+    decisions["seconds"] = [round(seconds, 6) for seconds in decisions["seconds"]]
     content: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -91,19 +93,17 @@ def encode_episode(record: EpisodeRecord) -> bytes:
         "score": episode.score,
         "steps": episode.steps,
         "interactions": episode.interactions,
-        "seconds": round(episode.seconds, 6),
+        "seconds": round(sum(decisions["seconds"]), 6),
         "end": str(episode.end),
         "protocol_hash": record.protocol.hash,
         "protocol": record.protocol.model_dump(mode="json"),
         "final_observation": episode.final_observation,
-        "decisions": {field.name: episode.column(field.name) for field in fields(Decision)},
+        "decisions": decisions,
     }
-    content["decisions"]["seconds"] = [round(seconds, 6) for seconds in content["decisions"]["seconds"]]
     content["checksum"] = _checksum(content)
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items() if key != "decisions"]
     columns = ",\n".join(
-        f"  {json.dumps(name)}: {json.dumps(values, separators=(',', ':'))}"
-        for name, values in content["decisions"].items()
+        f"  {json.dumps(name)}: {json.dumps(values, separators=(',', ':'))}" for name, values in decisions.items()
     )
     lines.insert(-1, f'"decisions": {{\n{columns}\n}}')
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
@@ -135,16 +135,20 @@ def read_episode(path: Path) -> EpisodeRecord:
         Decision(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)
     )
     episode = Episode(decisions, End(file.end), file.final_observation)
-    if (file.score, file.steps) != (episode.score, episode.steps) or file.protocol_hash != protocol.hash:
+    if (file.score, file.steps, file.interactions) != (episode.score, episode.steps, episode.interactions):
         raise RecordError(f"{path} contradicts itself: its summary does not fit its decisions.")
+    if (file.game, file.agent, file.protocol_hash) != (protocol.game, protocol.agent, protocol.hash):
+        raise RecordError(f"{path} contradicts itself: its summary does not fit its protocol.")
     return EpisodeRecord(episode, protocol, file.seed, file.index)
 
 
 def _parse(path: Path) -> Any:
     try:
-        if path.stat().st_size > _LARGEST_FILE:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST_FILE + 1)
+        if len(data) > _LARGEST_FILE:
             raise RecordError(f"{path} is too large to be an episode.")
-        return json.loads(path.read_bytes())
+        return json.loads(data)
     except OSError as error:
         raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -13,7 +14,7 @@ from noveltree.errors import OutputError
 def write_atomically(path: Path, data: bytes) -> None:
     """Write to a temporary file in the same directory, flush it to the disk, and rename it."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         temporary = Path(name)
         try:
@@ -36,10 +37,18 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise OutputError(f"Cannot write {path}: {error.strerror or error}.") from error
 
 
+def make_directory(directory: Path) -> None:
+    """Make a directory and those above it; it may be there already."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:  # a file of that name
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(directory)) from error
+
+
 def check_writable(directory: Path) -> None:
     """Complain now if nothing can be written to `directory`, rather than after the work is done."""
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        make_directory(directory)
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from noveltree.episodes import End, digest
 from noveltree.protocol import simulator_version
 from noveltree.records.episode_file import EpisodeRecord
-from noveltree.simulators.games import rom_md5
+from noveltree.simulators.games import canonical_game, rom_md5
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ def verify_episode(record: EpisodeRecord) -> Verification:
     """Replay a recorded episode in a fresh simulator."""
     protocol, episode = record.protocol, record.episode
     caveat = _version_caveat(record)
-    if protocol.simulator == "atari" and protocol.rom_md5 != rom_md5(protocol.game):
+    if protocol.simulator == "atari" and protocol.rom_md5 != rom_md5(canonical_game(protocol.game)):
         return Verification(False, 0.0, f"the ROM of {protocol.game} here is another one{caveat}")
     simulator = protocol.make_simulator()
     try:
@@ -46,7 +46,9 @@ def verify_episode(record: EpisodeRecord) -> Verification:
             return Verification(False, score, f"the game was {was} after the last step{caveat}")
         if digest(state.observation) != episode.final_observation:
             return Verification(False, score, f"the last observation is another one{caveat}")
-        if episode.end is End.TRUNCATED and episode.steps != protocol.max_steps:
+        if episode.steps > protocol.max_steps:
+            return Verification(False, score, f"it goes beyond the limit of {protocol.max_steps} steps")
+        if episode.end is End.TRUNCATED and episode.steps < protocol.max_steps:
             return Verification(False, score, f"it ends before the limit of {protocol.max_steps} steps")
     finally:
         simulator.close()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
+import itertools
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -13,23 +14,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.errors import InputError, OutputError
+from noveltree.protocol import Protocol
 from noveltree.records.episode_file import EpisodeRecord
+from noveltree.records.files import make_directory
 from noveltree.simulators import Atari, AtariState
 
 #: The console shows sixty frames a second.
 CONSOLE_RATE = 60
 _GIF_EVERY = 3
 FORMATS = (".mp4", ".gif")
+LARGEST_SCALE = 16
 
 Frame = NDArray[np.uint8]
 #: Told after each time step: how many of how many are filmed.
 Progress = Callable[[int, int], None]
 
 
-def check_video_path(path: Path) -> None:
-    """Complain if a video cannot be written in the format that `path` asks for."""
+def check_video(path: Path, protocol: Protocol) -> None:
+    """Complain if episodes under `protocol` cannot be filmed, or not in the format that `path` asks for."""
     if path.suffix.lower() not in FORMATS:
         raise InputError(f"A video is an .mp4 or a .gif, not {path.suffix or path.name!r}.")
+    if protocol.simulator != "atari":
+        raise InputError(f"Only Atari episodes can be filmed, and {protocol.game} is none.")
 
 
 def render_episode(
@@ -46,11 +52,11 @@ def render_episode(
     Every `every`-th frame is kept (all of them in an MP4, one in three in a GIF), enlarged `scale` times.
     The video runs at the speed of the console.
     """
-    check_video_path(path)
-    if scale < 1 or (every is not None and every < 1):
-        raise InputError("The scale of a video, and how many frames it skips, must be at least 1.")
-    if record.protocol.simulator != "atari":
-        raise InputError(f"Only Atari episodes can be filmed, and {record.protocol.game} is none.")
+    check_video(path, record.protocol)
+    if not 1 <= scale <= LARGEST_SCALE:
+        raise InputError(f"A video can be enlarged 1 to {LARGEST_SCALE} times, not {scale}.")
+    if every is not None and every < 1:
+        raise InputError(f"Every so-many-th frame is kept, at least every 1st, not every {every}.")
     gif = path.suffix.lower() == ".gif"
     every = every or (_GIF_EVERY if gif else 1)
     frames = _film(record, steps, every, progress)
@@ -58,66 +64,83 @@ def render_episode(
         first = next(frames)
     except StopIteration:
         raise InputError("There is nothing to film: the episode has no such steps.") from None
-    _encode(first, frames, path, rate=CONSOLE_RATE / every, scale=scale, gif=gif)
+    # Filmed twice: an encoder that finds the colors itself would hold all frames in memory.
+    palette = _palette(_film(record, steps, every, None)) if gif else None
+    _encode(first, frames, path, rate=CONSOLE_RATE / every, scale=scale, palette=palette)
 
 
 def _film(record: EpisodeRecord, steps: range | None, every: int, progress: Progress | None) -> Iterator[Frame]:
-    simulator = record.protocol.make_simulator()
-    assert isinstance(simulator, Atari)
-    state = simulator.start()
     actions = [decision.action for decision in record.episode.decisions]
     count = 0
-    for step, action in enumerate(actions):
-        if steps is None or step in steps:
-            for frame in simulator.film(state, action):
-                if count % every == 0:
-                    yield frame
-                count += 1
-        following = simulator.step(state, action).state
-        assert isinstance(following, AtariState)
-        state = following
-        if progress is not None:
-            progress(step + 1, len(actions))
-    simulator.close()
+    with contextlib.closing(record.protocol.make_simulator()) as simulator:
+        assert isinstance(simulator, Atari)
+        state = simulator.start()
+        for step, action in enumerate(actions):
+            if steps is None or step in steps:
+                for frame in simulator.film(state, action):
+                    if count % every == 0:
+                        yield frame
+                    count += 1
+            following = simulator.step(state, action).state
+            assert isinstance(following, AtariState)
+            state = following
+            if progress is not None:
+                progress(step + 1, len(actions))
 
 
-def _encode(first: Frame, rest: Iterator[Frame], path: Path, *, rate: float, scale: int, gif: bool) -> None:
+def _palette(frames: Iterator[Frame]) -> bytes:
+    """The colors of the frames (the console has 128) as an RGBA image of 16 x 16, whose rest is transparent."""
+    seen = np.zeros(2**24, dtype=np.bool_)
+    for frame in frames:
+        red, green, blue = (frame[:, :, channel].astype(np.uint32) for channel in range(3))
+        seen[red << 16 | green << 8 | blue] = True
+    colors = np.flatnonzero(seen)[:255]
+    palette = np.zeros((256, 4), dtype=np.uint8)
+    palette[: len(colors), :3] = np.stack([colors >> 16, colors >> 8 & 255, colors & 255], axis=1)
+    palette[: len(colors), 3] = 255
+    return palette.tobytes()
+
+
+def _encode(
+    first: Frame, rest: Iterator[Frame], path: Path, *, rate: float, scale: int, palette: bytes | None
+) -> None:
     height, width, _ = first.shape
     enlarge = f"scale={2 * (width * scale // 2)}:{2 * (height * scale // 2)}:flags=neighbor"
-    if gif:
-        # The console has 128 colors: one palette for the whole video is exact.
-        output = ["-vf", f"{enlarge},split[a][b];[a]palettegen=max_colors=128[p];[b][p]paletteuse=dither=none"]
-    else:
-        output = ["-vf", enlarge, "-c:v", "libx264", "-preset", "veryfast", "-crf", "18", "-pix_fmt", "yuv420p"]
+    inputs = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{rate:g}", "-i", "-"]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".video-", suffix=path.suffix.lower(), dir=path.parent)
-        os.close(handle)
+        make_directory(path.parent)
+        with tempfile.TemporaryDirectory(prefix=".video-", dir=path.parent) as directory:
+            if palette is None:
+                mp4 = "-c:v libx264 -preset veryfast -crf 18 -pix_fmt yuv420p"
+                output = ["-vf", enlarge, *mp4.split()]
+            else:
+                colors = Path(directory) / "palette"
+                colors.write_bytes(palette)
+                inputs += ["-f", "rawvideo", "-pix_fmt", "rgba", "-s", "16x16", "-i", str(colors)]
+                output = ["-filter_complex", f"[0]{enlarge}[large];[large][1]paletteuse=dither=none"]
+            video = Path(directory) / f"video{path.suffix.lower()}"
+            encoder = [imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", *inputs, *output, str(video)]
+            if complaint := _feed(encoder, itertools.chain([first], rest)):
+                raise OutputError(f"Cannot write {path}: {complaint}.")
+            video.replace(path)
     except OSError as error:
         raise OutputError(f"Cannot write {path}: {error.strerror or error}.") from error
-    temporary = Path(name)
-    command = [
-        *(imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error"),
-        *("-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{rate:g}", "-i", "-"),
-        *output,
-        str(temporary),
-    ]
-    try:
-        with tempfile.TemporaryFile() as complaints:
-            encoder = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=complaints)
-            assert encoder.stdin is not None
-            try:
-                encoder.stdin.write(first.tobytes())
-                for frame in rest:
+
+
+def _feed(command: list[str], frames: Iterator[Frame]) -> str:
+    """Run an encoder on the frames; what it complains about, if it fails."""
+    with tempfile.TemporaryFile() as complaints:
+        encoder = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=complaints)
+        assert encoder.stdin is not None
+        try:
+            with contextlib.suppress(BrokenPipeError), encoder.stdin:  # an encoder that gave up says why
+                for frame in frames:
                     encoder.stdin.write(frame.tobytes())
-                encoder.stdin.close()
-            except BrokenPipeError:
-                pass  # the encoder has given up; its exit code and its last line say why
-            if encoder.wait() != 0:
-                complaints.seek(0)
-                lines = complaints.read().decode(errors="replace").strip().splitlines()
-                raise OutputError(f"Cannot write {path}: {lines[-1] if lines else 'the encoder failed'}")
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+            if encoder.wait() == 0:
+                return ""
+        finally:
+            encoder.kill()  # nothing happens if it has ended
+            encoder.wait()
+        complaints.seek(0)
+        lines = complaints.read().decode(errors="replace").strip().splitlines()
+        return lines[-1].rstrip(".") if lines else f"the encoder ended with {encoder.returncode}"

@@ -133,7 +133,7 @@ def game_title(game: str) -> str:
 
 def rom_path(game: str) -> Path:
     """Where the ROM of a canonical game is."""
-    path = roms.get_rom_path(game)
+    path = roms.get_rom_path(game) if game in roms.get_all_rom_ids() else None
     if path is None:
         raise SimulatorError(f"ale-py has no ROM of {game!r}; reinstall ale-py, whose wheels bundle the ROMs.")
     return Path(path)
