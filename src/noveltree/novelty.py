@@ -53,10 +53,7 @@ class ClassicNovelty:
         true_features = self._features(state)
         if self._features.size > self._seen.size:
             self._seen = _grown(self._seen, self._features.size, fill=0)
-        novel = self.is_novel(true_features)
-        if novel:  # otherwise there is nothing to add
-            _see(self._seen, true_features)
-        return novel
+        return _see(self._seen, true_features)
 
     def holds(self, state: State, depth: int) -> bool:
         return True  # decided once, when the state was generated
@@ -80,18 +77,16 @@ class DepthNovelty:
 
     def is_novel(self, true_features: Indices, depth: int) -> bool:
         """Is some feature true that was never seen at `depth` or above?"""
-        return _first_deeper(self._smallest_depth, true_features, depth) >= 0
+        return _any_deeper(self._smallest_depth, true_features, depth)
 
     def enter(self, state: State, depth: int) -> bool:
         true_features = self._features(state)
         if self._features.size > self._smallest_depth.size:
             self._smallest_depth = _grown(self._smallest_depth, self._features.size, fill=self._NEVER)
-        first = _first_deeper(self._smallest_depth, true_features, depth)
-        if first < 0:
-            return False  # no entry would be lowered
-        _lower(self._smallest_depth, true_features, depth)
-        self._witness[id(state)] = first
-        return True
+        lowered = _lower(self._smallest_depth, true_features, depth)
+        if lowered >= 0:
+            self._witness[id(state)] = lowered
+        return lowered >= 0
 
     def holds(self, state: State, depth: int) -> bool:
         """Is the state still the shallowest holder of some feature?"""
@@ -131,25 +126,33 @@ def _any_unseen(seen: NDArray[np.bool_], features: Indices) -> bool:
 
 
 @kernel
-def _see(seen: NDArray[np.bool_], features: Indices) -> None:
+def _see(seen: NDArray[np.bool_], features: Indices) -> bool:
+    """Enter the features; was one of them unseen?"""
+    unseen = False
     for i in range(features.shape[0]):
-        seen[features[i]] = True
+        if not seen[features[i]]:
+            seen[features[i]] = True
+            unseen = True
+    return unseen
 
 
 @kernel
-def _first_deeper(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> int:
-    """The first of the features that was never seen at `depth` or above, or -1."""
-    for i in range(features.shape[0]):
+def _any_deeper(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> bool:
+    for i in range(features.shape[0]):  # noqa: SIM110 - a kernel
         if smallest_depth[features[i]] > depth:
-            return int(features[i])
-    return -1
+            return True
+    return False
 
 
 @kernel
-def _lower(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> None:
+def _lower(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> int:
+    """Enter the features; one of those whose smallest depth that lowered, or -1."""
+    lowered = -1
     for i in range(features.shape[0]):
         if smallest_depth[features[i]] > depth:
             smallest_depth[features[i]] = depth
+            lowered = features[i]
+    return lowered
 
 
 @kernel

@@ -1,18 +1,17 @@
 """How much planning costs beside the emulator: CPU seconds per planning step, as a ratio to raw emulation.
 
-A planning step and the same number of raw `act` calls alternate in one process on one core, so that whatever
-slows the machine down slows both. The raw calls hold random actions from the root of the step that was just
-measured; where one ends the game, the emulator goes back to that root, which is not counted.
+A planning step and the same number of raw `act` calls alternate in one process on one core, half of the calls
+before the step and half after it, so that whatever slows the machine down slows both. The raw calls hold random
+actions from the root of the step; where one ends the game, the emulator goes back to that root, which is not counted.
 """
 
 from __future__ import annotations
 
-import gc
 import statistics
 import time
+import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from noveltree.protocol import make_protocol
 from noveltree.simulators import Atari, AtariState
 
 _WARM_UP_STEPS = 3
-_MEASURED_NODES = 2_000
+_MEASURED_NODES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class PlanningCost:
     raw_us: float
     """Median CPU microseconds of a raw call."""
     node_bytes: float
-    """Memory per node: growth of the process's resident set with a lookahead of 2,000 nodes."""
+    """Memory per node, with its state: what a lookahead of 1,000 nodes has allocated."""
 
 
 def measure_planning(
@@ -56,7 +55,7 @@ def measure_planning(
     agent: str = "riw-c",
     features: str | None = None,
     budgets: Sequence[int] = (100,),
-    steps: int = 30,
+    steps: int = 40,
     on_cost: Callable[[PlanningCost], None] | None = None,
 ) -> dict[str, Any]:
     """Measure all games with all budgets; `steps` planning steps each (fewer for large budgets)."""
@@ -99,10 +98,13 @@ def _measure(game: str, agent: str, features: str | None, budget: int, steps: in
             play = protocol.make_play(simulator, seed=0, index=index)
         root = play.lookahead.root.state
         assert isinstance(root, AtariState)
+        actions = rng.integers(len(simulator.actions), size=budget).tolist()
+        raw = simulator.time_raw_calls(root, actions[: budget // 2])
         before = time.process_time()
         interactions = _decide(play)
         planning = time.process_time() - before
-        raw = simulator.time_raw_calls(root, rng.integers(len(simulator.actions), size=interactions).tolist())
+        raw += simulator.time_raw_calls(root, actions[budget // 2 :])
+        raw *= interactions / budget  # a solved root leaves some of the budget unspent
         ratios.append(planning / raw)
         planning_us.append(planning / interactions * 1e6)
         raw_us.append(raw / interactions * 1e6)
@@ -123,28 +125,24 @@ def _measure(game: str, agent: str, features: str | None, budget: int, steps: in
 
 
 def _measure_node_bytes(simulator: Atari) -> float:
-    """Grow a lookahead beside nothing else and see how much larger the process gets."""
-    lookahead = Lookahead(simulator, simulator.start(), base_policy=(), termination_cost=0.0)
+    """Grow a lookahead and see what it has allocated."""
     rng = np.random.default_rng(0)
-    nodes = [lookahead.root]
-    gc.collect()
-    before = _resident_bytes()
-    for _ in range(_MEASURED_NODES):
-        node = nodes[int(rng.integers(len(nodes)))]
-        action = int(rng.integers(len(simulator.actions)))
-        if node.children[action] is None and not node.terminal:
-            nodes.append(lookahead.expand(node, action))
-    return (_resident_bytes() - before) / (len(nodes) - 1)
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        lookahead = Lookahead(simulator, simulator.start(), base_policy=None, termination_cost=None)
+        nodes = [lookahead.root]
+        while len(nodes) <= _MEASURED_NODES:
+            node = nodes[int(rng.integers(len(nodes)))]
+            action = int(rng.integers(len(simulator.actions)))
+            if node.children[action] is None and not node.terminal:
+                nodes.append(lookahead.expand(node, action))
+        after, _ = tracemalloc.get_traced_memory()
+        return (after - before) / _MEASURED_NODES
+    finally:
+        tracemalloc.stop()
 
 
 def _decide(play: Play) -> int:
     drive([play], decisions=1)
     return play.decisions[-1].interactions
-
-
-def _resident_bytes() -> int:
-    """The resident set of this process, where the system tells."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-    except OSError:
-        return 0

@@ -26,7 +26,7 @@ def planning(
     agent: Annotated[str, typer.Option(help="The agent.")] = "riw-c",
     features: Annotated[str | None, typer.Option(help="The feature set.", show_default="pixels")] = None,
     budgets: Annotated[str, typer.Option(help="Budgets, separated by commas.")] = "100",
-    steps: Annotated[int, typer.Option(help="Planning steps to measure per game.", min=1)] = 30,
+    steps: Annotated[int, typer.Option(help="Planning steps to measure per game.", min=1)] = 40,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """CPU time of a planning step, as a ratio to as many raw 15-frame emulator calls in the same run.

@@ -33,7 +33,6 @@ class Node:
     def __init__(
         self,
         state: State,
-        *,
         parent: Node | None,
         action: int | None,
         reward: float,
@@ -95,7 +94,7 @@ class Lookahead:
         self._base_policy = base_policy
         self._termination_cost = termination_cost
         self._node_type = node_type
-        self.root = self._node(state, parent=None, action=None, reward=0.0, terminal=False, time=0)
+        self.root = self._node(state, None, None, 0.0, False, 0)
         #: Calls of the simulator in this time step.
         self.interactions = 0
         #: Nodes that this time step found in the tree when it began, its root included.
@@ -175,25 +174,10 @@ class Lookahead:
             node.termination_cost = termination_cost
 
     def _node(
-        self,
-        state: State,
-        *,
-        parent: Node | None,
-        action: int | None,
-        reward: float,
-        terminal: bool,
-        time: int,
+        self, state: State, parent: Node | None, action: int | None, reward: float, terminal: bool, time: int
     ) -> Node:
         return self._node_type(
-            state,
-            parent=parent,
-            action=action,
-            reward=reward,
-            terminal=terminal,
-            time=time,
-            actions=self._actions,
-            base_policy=self._base_policy,
-            termination_cost=self._termination_cost,
+            state, parent, action, reward, terminal, time, self._actions, self._base_policy, self._termination_cost
         )
 
 

@@ -22,8 +22,8 @@ class UctNode(Node):
 
     __slots__ = ("returns", "visits")
 
-    def __init__(self, state: Any, **fields: Any) -> None:
-        super().__init__(state, **fields)
+    def __init__(self, *path: Any) -> None:
+        super().__init__(*path)
         self.visits = 0
         #: Sum over the simulations of the reward into this node and the discounted rewards after it.
         self.returns = 0.0
