@@ -2,7 +2,8 @@
 
 A planning step and the same number of raw `act` calls alternate in one process on one core, half of the calls
 before the step and half after it, so that whatever slows the machine down slows both. The raw calls hold random
-actions from the root of the step; where one ends the game, the emulator goes back to that root, which is not counted.
+actions from the root of the step; where one ends the game, the emulator goes back to that root, which is not
+counted.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -51,6 +52,11 @@ class LiveLine:
     def update(self, line: str) -> None:
         if self._live is not None:
             self._live.update(line[: err.width - 1])
+
+
+def completion(names: Iterable[str]) -> Callable[[str], list[str]]:
+    """What a shell offers while one of `names` is typed."""
+    return lambda incomplete: [name for name in names if name.startswith(incomplete)]
 
 
 def counted(number: int, what: str) -> str:

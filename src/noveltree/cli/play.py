@@ -12,10 +12,11 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from noveltree.cli.console import LiveLine, counted, duration, err, out, print_json
+from noveltree.agents import AGENTS
+from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
 from noveltree.episodes import Decision, End, Play, drive
 from noveltree.errors import InputError
-from noveltree.protocol import DEFAULT_PRESET, Protocol, make_protocol
+from noveltree.protocol import DEFAULT_PRESET, PRESETS, Protocol, make_protocol
 from noveltree.records import (
     EpisodeRecord,
     check_video,
@@ -25,7 +26,7 @@ from noveltree.records import (
     write_episode,
 )
 from noveltree.simulators import Simulator
-from noveltree.simulators.games import game_title
+from noveltree.simulators.games import all_games, game_title
 
 _PLAN = "Planning"
 _CONDITIONS = "Conditions"
@@ -33,11 +34,24 @@ _INTERRUPTED = 130
 
 
 def play(
-    game: Annotated[str, typer.Argument(help="An Atari game in any spelling, a Gymnasium id, or 'corridor'.")],
+    game: Annotated[
+        str,
+        typer.Argument(
+            help="An Atari game in any spelling, a Gymnasium id, or 'corridor'.",
+            autocompletion=completion((*all_games(), "corridor")),
+        ),
+    ],
     agent: Annotated[
-        str | None, typer.Option(help="The agent; `noveltree agents` lists them.", show_default="riw-c")
+        str | None,
+        typer.Option(
+            help="The agent; `noveltree agents` lists them.",
+            show_default="riw-c",
+            autocompletion=completion(AGENTS),
+        ),
     ] = None,
-    preset: Annotated[str, typer.Option(help="The experimental settings of a paper.")] = DEFAULT_PRESET,
+    preset: Annotated[
+        str, typer.Option(help="The experimental settings of a paper.", autocompletion=completion(PRESETS))
+    ] = DEFAULT_PRESET,
     budget: Annotated[
         int | None,
         typer.Option(help="Interactions per decision.", show_default="100", rich_help_panel=_CONDITIONS),
