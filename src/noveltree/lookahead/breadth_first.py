@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from noveltree.lookahead import pruning
 from noveltree.lookahead.action_selection import back_up
 from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.planner import ActionValues, Planning
@@ -26,9 +27,7 @@ class BreadthFirst:
     def plan(self, lookahead: Lookahead, meter: Meter, *, rng: np.random.Generator) -> Planning:
         yield from ()  # a breadth-first search has no base policy to ask for
         root = lookahead.root
-        self.novelty.clear()
-        if not root.cached:
-            self.novelty.enter(root.state, 0)
+        pruning.begin(lookahead, self.novelty)
         queue = deque([root])
         while queue:
             node = queue.popleft()
@@ -36,10 +35,8 @@ class BreadthFirst:
                 if child is None:
                     if meter.exhausted(lookahead):
                         return
-                    child = lookahead.expand(node, action)
-                    child.novel = self.novelty.enter(child.state, child.time - root.time)
-                    lookahead.pruned += not child.novel
-                if child.novel and not child.terminal and child.time - root.time < self.horizon:
+                    child = pruning.generate(lookahead, node, action, self.novelty)
+                if child.novel and not child.terminal and lookahead.depth(child) < self.horizon:
                     queue.append(child)
         root.solved = True
 

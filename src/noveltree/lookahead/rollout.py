@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from noveltree.lookahead import pruning
 from noveltree.lookahead.action_selection import back_up
 from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.planner import ActionValues, BasePolicyQuestion, Planning
@@ -24,9 +25,7 @@ class Rollouts:
 
     def plan(self, lookahead: Lookahead, meter: Meter, *, rng: np.random.Generator) -> Planning:
         root = lookahead.root
-        self.novelty.clear()
-        if not root.cached:
-            self.novelty.enter(root.state, 0)
+        pruning.begin(lookahead, self.novelty)
         while not root.solved and not meter.exhausted(lookahead):
             yield from self._rollout(lookahead, meter, rng)
 
@@ -45,12 +44,9 @@ class Rollouts:
             if child is None:
                 if meter.exhausted(lookahead):
                     return
-                child = lookahead.expand(node, action)
-                child.novel = self.novelty.enter(child.state, child.time - root.time)
-                lookahead.pruned += not child.novel
-            elif not child.cached:
-                child.novel = self.novelty.holds(child.state, child.time - root.time)
-                lookahead.pruned += not child.novel
+                child = pruning.generate(lookahead, node, action, self.novelty)
+            else:
+                pruning.meet_again(lookahead, child, self.novelty)
             node = child
         update_solved_labels(node, root)
 
