@@ -11,7 +11,7 @@ from noveltree.agents import AGENTS, Settings, get_agent
 from noveltree.episodes import End, Episode, Play, drive, episode_rng, play_episodes
 from noveltree.errors import InputError, SimulatorError
 from noveltree.evaluation import Evaluation
-from noveltree.lookahead import Interactions, Node, Seconds, frames
+from noveltree.lookahead import Interactions, Node, Probabilities, Seconds, frames
 from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator
 
 
@@ -173,8 +173,9 @@ def test_a_play_can_go_on_with_another_evaluation() -> None:
     play.use(right)
     assert all(node.base_policy is None for node in play.lookahead.nodes())
     drive([play], right, decisions=1)
-    policies = {tuple(n.base_policy) for n in play.lookahead.nodes() if n.base_policy is not None}
-    assert policies <= {(0.0, 1.0, 0.0)}
+    policies = [node.base_policy for node in play.lookahead.nodes() if node.base_policy is not None]
+    assert policies
+    assert all(isinstance(p, Probabilities) and list(p.values) == [0.0, 1.0, 0.0] for p in policies)
 
 
 def test_decisions_are_told_as_they_are_made() -> None:

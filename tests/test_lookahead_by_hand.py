@@ -11,12 +11,14 @@ import pytest
 
 from noveltree.errors import SimulatorError
 from noveltree.lookahead import (
+    UNIFORM,
     BreadthFirst,
     Interactions,
     Lookahead,
     Node,
     NoLookahead,
     OneStepRollouts,
+    Probabilities,
     Rollouts,
     Uct,
     back_up,
@@ -35,11 +37,10 @@ LEFT, RIGHT = 0, 1
 
 def grow(world: Any, planner: Any, budget: int, rng: Any) -> Lookahead:
     """The lookahead of one time step from the start of `world`."""
-    actions = len(world.actions)
     lookahead = Lookahead(
         world,
         world.start(),
-        base_policy=(1 / actions,) * actions,
+        base_policy=UNIFORM,
         termination_cost=0.0,
         node_type=planner.node_type,
     )
@@ -180,19 +181,17 @@ class TestAlgorithm1Rollouts:
         assert {(2, 1), (1, 2)} < tree_of(lookahead).keys()
 
     def test_sampling_follows_the_base_policy_restricted_to_unsolved_children(self) -> None:
-        root = grow(BINARY, NoLookahead(), 1, ScriptedRng()).root
-        root.children = [None, None, None]
-        root.base_policy = (0.2, 0.5, 0.3)
+        lookahead = grow(Corridor(9, wait=True), NoLookahead(), 1, ScriptedRng())
+        root = lookahead.root
+        root.base_policy = Probabilities((0.2, 0.5, 0.3))
         assert [sample_unsolved_child(root, rng=ScriptedRng(u)) for u in (0.19, 0.21, 0.69, 0.71)] == [0, 1, 1, 2]
-        solved = grow(BINARY, NoLookahead(), 1, ScriptedRng()).root
-        solved.solved = True
-        root.children[1] = solved
+        update_solved_labels(lookahead.expand(root, 1), root)
         # What is left is 0.2 : 0.3, that is 0.4 and 0.6.
         assert [sample_unsolved_child(root, rng=ScriptedRng(u)) for u in (0.39, 0.41)] == [0, 2]
 
     def test_a_policy_that_rules_out_all_unsolved_actions_is_ignored(self) -> None:
         root = grow(BINARY, NoLookahead(), 1, ScriptedRng()).root
-        root.base_policy = (0.0, 0.0)
+        root.base_policy = Probabilities((0.0, 0.0))
         assert [sample_unsolved_child(root, rng=ScriptedRng(u)) for u in (0.4, 0.6)] == [0, 1]
 
     def test_solved_labels_do_not_pass_the_root(self) -> None:

@@ -138,7 +138,7 @@ class Play:
         self.lookahead = Lookahead(
             simulator,
             start,
-            base_policy=evaluation.initial_base_policy(len(simulator.actions)),
+            base_policy=evaluation.initial_base_policy(),
             termination_cost=evaluation.initial_termination_cost(),
             node_type=self._planner.node_type,
         )
@@ -179,7 +179,7 @@ class Play:
     def use(self, evaluation: Evaluation) -> None:
         """Continue with another evaluation, such as networks with new parameters."""
         self.lookahead.forget_evaluations(
-            base_policy=evaluation.initial_base_policy(len(self.lookahead.root.children)),
+            base_policy=evaluation.initial_base_policy(),
             termination_cost=evaluation.initial_termination_cost(),
         )
 

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from noveltree.errors import InputError
-from noveltree.lookahead import Answer, BasePolicyQuestion, Node, Question, TerminationCostQuestion
+from noveltree.lookahead import (
+    UNIFORM,
+    Answer,
+    BasePolicy,
+    BasePolicyQuestion,
+    Node,
+    Question,
+    TerminationCostQuestion,
+)
 
 #: From nodes to an array: (nodes, actions) for a base policy, (nodes,) for a termination cost.
 NodeFunction = Callable[[Sequence[Node]], Answer]
@@ -25,9 +33,9 @@ class Evaluation:
     base_policy: NodeFunction | None = None
     termination_cost: NodeFunction | None = None
 
-    def initial_base_policy(self, actions: int) -> tuple[float, ...] | None:
+    def initial_base_policy(self) -> BasePolicy | None:
         """What a new node starts with."""
-        return None if self.base_policy is not None else (1.0 / actions,) * actions
+        return None if self.base_policy is not None else UNIFORM
 
     def initial_termination_cost(self) -> float | None:
         """What a new node starts with."""

@@ -8,6 +8,9 @@ from noveltree.lookahead.action_selection import back_up as back_up
 from noveltree.lookahead.action_selection import larger_subtree as larger_subtree
 from noveltree.lookahead.action_selection import random_tie as random_tie
 from noveltree.lookahead.action_selection import select_action as select_action
+from noveltree.lookahead.base_policy import UNIFORM as UNIFORM
+from noveltree.lookahead.base_policy import BasePolicy as BasePolicy
+from noveltree.lookahead.base_policy import Probabilities as Probabilities
 from noveltree.lookahead.breadth_first import BreadthFirst as BreadthFirst
 from noveltree.lookahead.budget import Budget as Budget
 from noveltree.lookahead.budget import Interactions as Interactions

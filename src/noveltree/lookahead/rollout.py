@@ -8,6 +8,7 @@ import numpy as np
 
 from noveltree.lookahead import pruning
 from noveltree.lookahead.action_selection import back_up
+from noveltree.lookahead.base_policy import Probabilities
 from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.planner import ActionValues, BasePolicyQuestion, Planning
 from noveltree.lookahead.tree import Lookahead, Node
@@ -38,7 +39,7 @@ class Rollouts:
         while node.novel and not node.terminal and node.time < horizon:
             if node.base_policy is None:
                 answer = yield BasePolicyQuestion((node,))
-                node.base_policy = answer[0].tolist()
+                node.base_policy = Probabilities(answer[0].tolist())
             action = sample_unsolved_child(node, rng=rng)
             child = node.children[action]
             if child is None:
@@ -53,29 +54,19 @@ class Rollouts:
 
 def sample_unsolved_child(node: Node, *, rng: np.random.Generator) -> int:
     """An action drawn from the node's base policy restricted to actions whose child is not solved."""
-    policy = node.base_policy
-    assert policy is not None
-    unsolved = [a for a, child in enumerate(node.children) if child is None or not child.solved]
-    weights = [policy[action] for action in unsolved]
-    total = sum(weights)
-    if not total > 0.0:  # the policy rules out all that is left: look at it all the same
-        return unsolved[int(rng.random() * len(unsolved))]
-    remainder = rng.random() * total
-    for action, weight in zip(unsolved, weights, strict=True):
-        remainder -= weight
-        if remainder < 0.0:
-            return action
-    return max(zip(weights, unsolved, strict=True))[1]  # rounding left a remainder
+    assert node.base_policy is not None
+    return node.base_policy.sample(node.unsolved, rng=rng)
 
 
 def update_solved_labels(node: Node, root: Node) -> None:
     """Label `node` solved, and its ancestors up to `root` as long as all their actions lead to solved nodes."""
     node.solved = True
     while node is not root:
-        parent = node.parent
+        parent, action = node.parent, node.action
         assert parent is not None
-        for child in parent.children:
-            if child is None or not child.solved:
-                return
+        assert action is not None
+        parent.unsolved.remove(action)
+        if parent.unsolved:
+            return
         parent.solved = True
         node = parent

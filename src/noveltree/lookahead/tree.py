@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from noveltree.errors import NoveltreeError, SimulatorError
+from noveltree.lookahead.base_policy import BasePolicy
 from noveltree.simulators.simulator import Simulator, State, Transition
 
 #: How many ancestors of the root are kept: networks see the screens of a node and of its three ancestors.
@@ -27,6 +28,7 @@ class Node:
         "terminal",
         "termination_cost",
         "time",
+        "unsolved",
         "value",
     )
 
@@ -39,7 +41,7 @@ class Node:
         terminal: bool,
         time: int,
         actions: int,
-        base_policy: Sequence[float] | None,
+        base_policy: BasePolicy | None,
         termination_cost: float | None,
     ) -> None:
         #: The last state of the path, n^s.
@@ -61,6 +63,8 @@ class Node:
         self.novel = True
         #: Whether there is nothing left to look at below here in this time step.
         self.solved = False
+        #: The actions whose child is not solved, whether it exists or not.
+        self.unsolved = list(range(actions))
         #: pi_b(. | state), None until it is evaluated.
         self.base_policy = base_policy
         #: V^T(state), None until it is evaluated.
@@ -85,7 +89,7 @@ class Lookahead:
         simulator: Simulator,
         state: State,
         *,
-        base_policy: Sequence[float] | None,
+        base_policy: BasePolicy | None,
         termination_cost: float | None,
         node_type: type[Node] = Node,
     ) -> None:
@@ -113,6 +117,7 @@ class Lookahead:
             node.cached = True
             node.novel = True
             node.solved = False
+            node.unsolved = list(range(self._actions))
             self.cached += 1
 
     def nodes(self) -> Iterator[Node]:
@@ -165,7 +170,7 @@ class Lookahead:
             oldest = oldest.parent
         oldest.parent = None
 
-    def forget_evaluations(self, *, base_policy: Sequence[float] | None, termination_cost: float | None) -> None:
+    def forget_evaluations(self, *, base_policy: BasePolicy | None, termination_cost: float | None) -> None:
         """Reset what depends on network parameters, after these have changed."""
         self._base_policy = base_policy
         self._termination_cost = termination_cost
