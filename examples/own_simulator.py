@@ -51,6 +51,4 @@ play = Play(
 )
 drive([play])
 episode = play.episode()
-print(
-    f"score {episode.score:g} in {episode.steps} steps: {[Ring.actions[int(a)] for a in episode.column('action')]}"
-)
+print(f"score {episode.score:g} in {episode.steps} steps: {[Ring.actions[action] for action in episode.actions]}")

@@ -113,4 +113,4 @@ class Reference:
         kept = {path[1:] for path in self.state if path[:1] == (action,) and (self.cache or len(path) == 1)}
         self.state = {path: self.state[(action, *path)] for path in kept}
         self.reward = {path: self.reward[(action, *path)] for path in kept}
-        self.cached = set(kept)
+        self.cached = set(kept) if self.cache else set()

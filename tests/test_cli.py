@@ -440,7 +440,7 @@ def test_a_disk_that_is_full_keeps_the_episodes_before(cli: Cli, monkeypatch: py
         (["corridor", "--seed", "9" * 300], 2, "Invalid value for '--seed'"),
         (["corridor", "--episodes", "0"], 2, "Invalid value for '--episodes'"),
         (["corridor", "--max-steps", "0"], 2, "Invalid value for '--max-steps'"),
-        (["corridor", "--horizon", "0"], 2, "The horizon must be at least 1, not 0."),
+        (["corridor", "--horizon", "0"], 2, "The horizon must be 1 to 30,000, not 0."),
         (["corridor", "--discount", "2"], 2, "The discount must be above 0 and at most 1, not 2."),
         (["corridor", "--agent", "random", "--horizon", "3"], 2, "random has no setting 'horizon'"),
         (["corridor", "--mode", "1"], 2, "corridor is no Atari game, so it has no mode to choose."),

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
 
 from noveltree.agents import AGENTS, Settings, get_agent
-from noveltree.episodes import End, Episode, Play, drive, episode_rng, play_episodes
+from noveltree.episodes import End, Episode, Play, drive, drive_stream, episode_rng
 from noveltree.errors import InputError, SimulatorError
-from noveltree.evaluation import Evaluation
+from noveltree.evaluation import Evaluation, NodeFunction
 from noveltree.lookahead import Interactions, Node, Probabilities, Seconds, frames
 from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator
 
@@ -79,16 +79,39 @@ def test_another_seed_or_index_gives_another_episode() -> None:
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_many_episodes_at_once_are_the_same_as_one_at_a_time(agent: str) -> None:
-    alone = play_episodes([corridor_play(i, agent=agent) for i in range(5)], at_once=1)
-    together = play_episodes([corridor_play(i, agent=agent) for i in range(5)], at_once=5)
-    assert [played(e) for e in alone] == [played(e) for e in together]
+    alone, together = ([corridor_play(i, agent=agent) for i in range(5)] for _ in range(2))
+    for play in alone:
+        drive([play])
+    drive(together)
+    assert [played(p.episode()) for p in alone] == [played(p.episode()) for p in together]
+
+
+def test_a_stream_of_episodes_never_holds_more_than_so_many() -> None:
+    begun: list[Play] = []
+    done: list[Play] = []
+
+    def hand_out() -> Iterator[Play]:
+        for index in range(7):
+            assert len(begun) - len(done) < 3
+            begun.append(corridor_play(index))
+            yield begun[-1]
+
+    script = Script()
+    for play in drive_stream(hand_out(), script.evaluation(), at_once=3):
+        assert play.finished
+        done.append(play)
+    assert {id(play) for play in done} == {id(play) for play in begun}
+    assert max(script.policy_batches) == 3
+    alone = [corridor_play(index) for index in range(7)]
+    for play in alone:
+        drive([play], script.evaluation())
+    assert [played(p.episode()) for p in begun] == [played(p.episode()) for p in alone]
 
 
 def test_many_atari_episodes_share_one_emulator_without_disturbing_each_other() -> None:
     def plays(simulator: Simulator) -> list[Play]:
         return [
-            Play(simulator, get_agent("riw-c"), budget=Interactions(20), rng=episode_rng(0, i), evaluation=uniform)
-            for i in range(3)
+            Play(simulator, get_agent("riw-c"), budget=Interactions(20), rng=episode_rng(0, i)) for i in range(3)
         ]
 
     # A uniform policy that has to be asked makes the episodes take turns after every node.
@@ -104,7 +127,7 @@ def test_many_atari_episodes_share_one_emulator_without_disturbing_each_other() 
 
 def test_questions_of_many_episodes_are_answered_in_one_batch() -> None:
     script = Script()
-    plays = [corridor_play(i, evaluation=script.evaluation()) for i in range(6)]
+    plays = [corridor_play(i) for i in range(6)]
     drive(plays, script.evaluation(), decisions=1)
     assert script.policy_batches[0] == 6
     assert max(script.cost_batches) > 1
@@ -112,19 +135,39 @@ def test_questions_of_many_episodes_are_answered_in_one_batch() -> None:
 
 def test_batched_answers_give_the_same_episodes_as_single_ones() -> None:
     script = Script()
-    together = [corridor_play(i, evaluation=script.evaluation()) for i in range(6)]
+    together = [corridor_play(i) for i in range(6)]
     drive(together, script.evaluation())
-    alone = [corridor_play(i, evaluation=script.evaluation()) for i in range(6)]
+    alone = [corridor_play(i) for i in range(6)]
     for play in alone:
         drive([play], script.evaluation())
     assert [played(p.episode()) for p in together] == [played(p.episode()) for p in alone]
 
 
-def test_without_networks_nothing_is_asked() -> None:
-    def refuse(nodes: Sequence[Node]) -> np.ndarray:
+def test_without_networks_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Evaluation, questions: object) -> None:
         raise AssertionError("asked")
 
-    drive([corridor_play()], Evaluation(refuse, refuse))
+    monkeypatch.setattr(Evaluation, "answer", refuse)
+    drive([corridor_play()])
+
+
+@pytest.mark.parametrize(
+    ("policy", "complaint"),
+    [
+        (lambda nodes: np.full((len(nodes), 5), 0.2), r"has shape \(1, 5\), not \(1, 3\)"),
+        (lambda nodes: np.full((len(nodes), 3), np.nan), "not finite"),
+    ],
+)
+def test_answers_that_make_no_sense_are_refused(policy: NodeFunction, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        drive([corridor_play()], Evaluation(base_policy=policy))
+
+
+def test_the_values_behind_a_decision_can_be_looked_up() -> None:
+    play = corridor_play(budget=60)
+    drive([play], decisions=1)
+    tried = [value for value in play.action_values if value is not None]
+    assert play.action_values[play.decisions[0].action] == max(tried)
 
 
 def test_a_policy_is_asked_at_most_once_per_node() -> None:
@@ -137,7 +180,7 @@ def test_a_policy_is_asked_at_most_once_per_node() -> None:
 
     keep: list[Node] = []  # so that no identity is used twice
     evaluation = Evaluation(base_policy=policy)
-    drive([corridor_play(evaluation=evaluation)], evaluation, decisions=5)
+    drive([corridor_play()], evaluation, decisions=5)
     assert len(asked) == len(set(asked))
 
 
@@ -149,7 +192,6 @@ def test_a_learnt_termination_cost_guides_where_rewards_are_out_of_sight() -> No
         settings=Settings(features="atoms", horizon=3),
         budget=Interactions(20),
         rng=episode_rng(0, 0),
-        evaluation=evaluation,
     )
     drive([play], evaluation, decisions=20)
     assert play.lookahead.root.state.observation[0] >= 18
@@ -157,9 +199,9 @@ def test_a_learnt_termination_cost_guides_where_rewards_are_out_of_sight() -> No
 
 def test_a_play_can_be_left_after_any_decision_and_driven_on() -> None:
     script = Script()
-    whole = corridor_play(evaluation=script.evaluation())
+    whole = corridor_play()
     drive([whole], script.evaluation())
-    pieces = corridor_play(evaluation=script.evaluation())
+    pieces = corridor_play()
     while not pieces.finished:
         drive([pieces], script.evaluation(), decisions=1)
     assert played(whole.episode()) == played(pieces.episode())
@@ -168,10 +210,8 @@ def test_a_play_can_be_left_after_any_decision_and_driven_on() -> None:
 def test_a_play_can_go_on_with_another_evaluation() -> None:
     left = Evaluation(base_policy=lambda nodes: np.tile([1.0, 0.0, 0.0], (len(nodes), 1)))
     right = Evaluation(base_policy=lambda nodes: np.tile([0.0, 1.0, 0.0], (len(nodes), 1)))
-    play = corridor_play(evaluation=left, agent="unpruned")
+    play = corridor_play(agent="unpruned")
     drive([play], left, decisions=2)
-    play.use(right)
-    assert all(node.base_policy is None for node in play.lookahead.nodes())
     drive([play], right, decisions=1)
     policies = [node.base_policy for node in play.lookahead.nodes() if node.base_policy is not None]
     assert policies

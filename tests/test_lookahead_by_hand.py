@@ -247,11 +247,12 @@ class TestDefinition4ClassicNovelty:
             pass
         assert labels(lookahead) == {(): "N-", (1,): "N-", (1, 0): "N-"}
 
-    def test_asking_does_not_change_the_table(self) -> None:
+    def test_a_new_time_step_forgets_what_was_seen(self) -> None:
         novelty = ClassicNovelty(TableFeatures(self.WORLD))
-        features = np.array([1], dtype=np.int32)
-        assert novelty.is_novel(features)
-        assert novelty.is_novel(features)
+        state = self.WORLD.start()
+        assert [novelty.enter(state, 0), novelty.enter(state, 1)] == [True, False]
+        novelty.clear()
+        assert novelty.enter(state, 0)
 
 
 class TestDefinition5DepthNovelty:
@@ -285,11 +286,13 @@ class TestDefinition5DepthNovelty:
         lookahead = grow(self.WORLD, planner, 4, ScriptedRng(0.1, 0.1, 0.1, 0.9))
         assert labels(lookahead)[(1,)] == "-S"
 
-    def test_asking_does_not_change_the_table(self) -> None:
+    def test_asking_again_does_not_change_the_answer(self) -> None:
         novelty = DepthNovelty(TableFeatures(self.WORLD))
-        features = np.array([1], dtype=np.int32)
-        assert novelty.is_novel(features, 3)
-        assert novelty.is_novel(features, 3)
+        deep, shallow = self.WORLD.start(), self.WORLD.start()
+        assert novelty.enter(deep, 3)
+        assert [novelty.holds(deep, 3), novelty.holds(deep, 3)] == [True, True]
+        assert novelty.enter(shallow, 2)
+        assert [novelty.holds(deep, 3), novelty.holds(deep, 3)] == [False, False]
 
 
 class TestReRooting:
@@ -313,6 +316,18 @@ class TestReRooting:
         lookahead = grow(BINARY, Rollouts(NoPruning(), 100, 1.0), 6, np.random.default_rng(0))
         lookahead.advance(0, keep=False)
         assert tree_of(lookahead).keys() == {()}
+
+    def test_without_caching_every_root_is_entered_like_the_first(self) -> None:
+        world = TestDefinition4ClassicNovelty.WORLD
+        rollouts = Rollouts(ClassicNovelty(TableFeatures(world)), 100, 1.0)
+        lookahead = grow(world, rollouts, 2, ScriptedRng(0.9, 0.9))
+        lookahead.advance(1, keep=False)
+        lookahead.begin_time_step()
+        assert (lookahead.cached, lookahead.root.cached) == (0, False)
+        # From cell 1, which has a and b, right to cell 2, which has b only: pruned, for the root was entered.
+        for _ in rollouts.plan(lookahead, Interactions(1).start(), rng=ScriptedRng(0.9)):
+            pass
+        assert labels(lookahead) == {(): "N-", (1,): "-S"}
 
     def test_labels_start_afresh(self) -> None:
         lookahead = grow(BINARY, Rollouts(NoPruning(), 100, 1.0), 6, np.random.default_rng(0))

@@ -1,4 +1,4 @@
-"""noveltree: width-based planning and learning over black-box simulators, Atari-2600 first.
+"""noveltree: width-based planning over black-box simulators, Atari-2600 first.
 
 >>> from noveltree import make_protocol, play_episode
 >>> episode = play_episode(make_protocol("corridor"), seed=0)
@@ -15,6 +15,7 @@ from noveltree.episodes import End as End
 from noveltree.episodes import Episode as Episode
 from noveltree.episodes import Play as Play
 from noveltree.episodes import drive as drive
+from noveltree.episodes import drive_stream as drive_stream
 from noveltree.episodes import episode_rng as episode_rng
 from noveltree.errors import InputError as InputError
 from noveltree.errors import NotDeterministicError as NotDeterministicError

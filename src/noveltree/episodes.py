@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -22,12 +22,12 @@ from noveltree.errors import InputError, SimulatorError
 from noveltree.evaluation import UNINFORMED, Evaluation
 from noveltree.lookahead import (
     TIE_BREAKINGS,
+    ActionValues,
     Answer,
     Budget,
     Lookahead,
     Node,
     Question,
-    ask_termination_costs,
     select_action,
 )
 from noveltree.simulators import Simulator
@@ -92,6 +92,14 @@ class Episode:
     def seconds(self) -> float:
         return sum(decision.seconds for decision in self.decisions)
 
+    @property
+    def actions(self) -> list[int]:
+        return [decision.action for decision in self.decisions]
+
+    @property
+    def rewards(self) -> list[float]:
+        return [decision.reward for decision in self.decisions]
+
     def column(self, name: str) -> list[float]:
         """One field of all decisions."""
         if name not in {field.name for field in fields(Decision)}:
@@ -106,6 +114,8 @@ def digest(observation: NDArray[Any]) -> str:
 
 def episode_rng(seed: int, index: int, *, interval: int = 0) -> np.random.Generator:
     """The generator of an episode, which depends on nothing but the trial's seed and the episode's place in it."""
+    if min(seed, index, interval) < 0:
+        raise InputError(f"Seeds, indices and intervals are not negative: {seed}, {index}, {interval}.")
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(interval, index)))
 
 
@@ -121,7 +131,6 @@ class Play:
         rng: np.random.Generator,
         settings: Settings | None = None,
         max_steps: int | None = None,
-        evaluation: Evaluation = UNINFORMED,
     ) -> None:
         """`max_steps` is the time limit of the protocol: reaching it is a truncation."""
         if not simulator.actions:
@@ -135,14 +144,17 @@ class Play:
         self._rng = rng
         self._max_steps = max_steps
         self._break_ties = TIE_BREAKINGS[self._settings.tie_breaking]
+        self._evaluation = UNINFORMED
         self.lookahead = Lookahead(
             simulator,
             start,
-            base_policy=evaluation.initial_base_policy(),
-            termination_cost=evaluation.initial_termination_cost(),
+            base_policy=UNINFORMED.initial_base_policy(),
+            termination_cost=UNINFORMED.initial_termination_cost(),
             node_type=self._planner.node_type,
         )
         self.decisions: list[Decision] = []
+        #: Q(root, a) of the last decision, by which its action was chosen.
+        self.action_values: ActionValues = []
 
     @property
     def finished(self) -> bool:
@@ -156,10 +168,9 @@ class Play:
         lookahead = self.lookahead
         lookahead.begin_time_step()
         yield from self._planner.plan(lookahead, meter, rng=self._rng)
-        yield from ask_termination_costs(lookahead)
         root = lookahead.root
-        values = self._planner.action_values(lookahead)
-        action = select_action(root, values, self._break_ties, rng=self._rng)
+        self.action_values = self._planner.action_values(lookahead)
+        action = select_action(root, self.action_values, self._break_ties, rng=self._rng)
         child = root.children[action] or lookahead.expand(root, action)
         decision = Decision(
             action=action,
@@ -174,14 +185,18 @@ class Play:
         # An interrupt may come at any instant; in this order `_last_node` always fits the decisions.
         self.decisions.append(decision)
         lookahead.advance(action, keep=self._settings.cache)
-        return decision
+        # Freeing what is not kept takes its time too.
+        self.decisions[-1] = replace(decision, seconds=time.perf_counter() - started)
+        return self.decisions[-1]
 
     def use(self, evaluation: Evaluation) -> None:
-        """Continue with another evaluation, such as networks with new parameters."""
-        self.lookahead.forget_evaluations(
-            base_policy=evaluation.initial_base_policy(),
-            termination_cost=evaluation.initial_termination_cost(),
-        )
+        """Continue with another evaluation, such as networks with new parameters, if it is another one."""
+        if evaluation != self._evaluation:
+            self._evaluation = evaluation
+            self.lookahead.forget_evaluations(
+                base_policy=evaluation.initial_base_policy(),
+                termination_cost=evaluation.initial_termination_cost(),
+            )
 
     def episode(self, *, interrupted: bool = False) -> Episode:
         """The episode as far as it was played."""
@@ -204,7 +219,8 @@ class Play:
         return child
 
 
-#: Told of every decision as it is made.
+#: Told of every decision as it is made. The root is then the state it led to, and the root's parent the one it was
+#: made in.
 OnDecision = Callable[[Play, Decision], None]
 
 
@@ -217,22 +233,58 @@ def drive(
 ) -> None:
     """Play on, all at once, until all are finished or have made `decisions` more decisions each.
 
-    A play whose decision is made begins its next one at once, so that batches stay full until plays finish.
+    A play whose decision is made begins its next one at once, so that batches stay full until plays finish. Plays
+    that were driven with another evaluation before go on with this one.
     """
-    lanes = [_Lane(play, decisions, on_decision) for play in plays]
-    asking = [lane for lane in lanes if lane.go_on(None)]
-    while asking:
+    for _ in drive_stream(
+        plays, evaluation, at_once=max(1, len(plays)), decisions=decisions, on_decision=on_decision
+    ):
+        pass
+
+
+def drive_stream(
+    plays: Iterable[Play],
+    evaluation: Evaluation = UNINFORMED,
+    *,
+    at_once: int,
+    decisions: int | None = None,
+    on_decision: OnDecision | None = None,
+) -> Iterator[Play]:
+    """Drive plays as they are handed out, `at_once` of them at a time, and return each as soon as it is done.
+
+    A play is taken from `plays` only when there is room for it, so that there are never more than `at_once`.
+    """
+    if at_once < 1:
+        raise InputError(f"At least 1 episode must be played at once, not {at_once}.")
+    waiting = iter(plays)
+    asking: list[_Lane] = []
+    while True:
+        while len(asking) < at_once and (play := next(waiting, None)) is not None:
+            play.use(evaluation)
+            lane = _Lane(play, decisions, on_decision)
+            if lane.go_on(None):
+                asking.append(lane)
+            else:
+                yield play
+        if not asking:
+            return
         answers = evaluation.answer([lane.question for lane in asking])
-        asking = [lane for lane, answer in zip(asking, answers, strict=True) if lane.go_on(answer)]
+        still_asking = []
+        for lane, answer in zip(asking, answers, strict=True):
+            if lane.go_on(answer):
+                still_asking.append(lane)
+            else:
+                yield lane.play
+        asking = still_asking
 
 
 class _Lane:
     """One play under a driver: the generator of its current decision and the question it waits for."""
 
-    __slots__ = ("_deciding", "_left", "_on_decision", "_play", "question")
+    __slots__ = ("_deciding", "_left", "_on_decision", "play", "question")
 
     def __init__(self, play: Play, decisions: int | None, on_decision: OnDecision | None) -> None:
-        self._play = play
+        self.play = play
         self._left = decisions
         self._on_decision = on_decision
         self._deciding: Generator[Question, Answer, Decision] | None = None
@@ -240,10 +292,10 @@ class _Lane:
 
     def go_on(self, answer: Answer | None) -> bool:
         """Run until the next question, which is then in `question`; False if there is nothing left to decide."""
-        while self._deciding is not None or not (self._play.finished or self._left == 0):
+        while self._deciding is not None or not (self.play.finished or self._left == 0):
             try:
                 if self._deciding is None:
-                    self._deciding = self._play.decide()
+                    self._deciding = self.play.decide()
                     self.question = next(self._deciding)
                 else:
                     assert answer is not None
@@ -255,14 +307,5 @@ class _Lane:
                 if self._left is not None:
                     self._left -= 1
                 if self._on_decision is not None:
-                    self._on_decision(self._play, stop.value)
+                    self._on_decision(self.play, stop.value)
         return False
-
-
-def play_episodes(plays: Sequence[Play], evaluation: Evaluation = UNINFORMED, *, at_once: int = 1) -> list[Episode]:
-    """Play episodes to their ends, `at_once` at a time."""
-    if at_once < 1:
-        raise InputError(f"At least 1 episode must be played at once, not {at_once}.")
-    for first in range(0, len(plays), at_once):
-        drive(plays[first : first + at_once], evaluation)
-    return [play.episode() for play in plays]

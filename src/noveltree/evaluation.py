@@ -55,8 +55,11 @@ class Evaluation:
                 raise InputError(f"A planner asks a {kind.__name__} that this evaluation cannot answer.")
             nodes = [node for i in asked for node in questions[i].nodes]
             batch = np.asarray(function(nodes))
-            if batch.shape[:1] != (len(nodes),):
-                raise InputError(f"Expected {len(nodes)} answers to a {kind.__name__}, got shape {batch.shape}.")
+            expected = (len(nodes), len(nodes[0].children)) if kind is BasePolicyQuestion else (len(nodes),)
+            if batch.shape != expected:
+                raise InputError(f"The answer to a {kind.__name__} has shape {batch.shape}, not {expected}.")
+            if not np.isfinite(batch).all():
+                raise InputError(f"The answer to a {kind.__name__} has values that are not finite numbers.")
             start = 0
             for i in asked:
                 end = start + len(questions[i].nodes)

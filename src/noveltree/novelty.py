@@ -1,8 +1,9 @@
 """Novelty: which states are worth looking at (Definitions 4 and 5).
 
-A novelty measure remembers, within one time step, which features were seen in the lookahead. `is_novel` asks
-and changes nothing; `enter` is for a newly generated state, `holds` for one that a later rollout meets again.
-Cached nodes never get here: they count as novel and their features are not entered.
+A novelty measure remembers, within one time step, which features were seen in the lookahead. `enter` is for a newly
+generated state: whether it is novel comes out of the same pass over its features that enters them. `holds` asks
+about a state that a later rollout meets again, and changes nothing that anybody could ask for. Cached nodes never
+get here: they count as novel and their features are not entered.
 """
 
 from __future__ import annotations
@@ -45,10 +46,6 @@ class ClassicNovelty:
     def clear(self) -> None:
         self._seen.fill(False)
 
-    def is_novel(self, true_features: Indices) -> bool:
-        """Is some feature true that was never seen?"""
-        return _any_unseen(self._seen, true_features)
-
     def enter(self, state: State, depth: int) -> bool:
         true_features = self._features(state)
         if self._features.size > self._seen.size:
@@ -74,10 +71,6 @@ class DepthNovelty:
     def clear(self) -> None:
         self._smallest_depth.fill(self._NEVER)
         self._witness.clear()
-
-    def is_novel(self, true_features: Indices, depth: int) -> bool:
-        """Is some feature true that was never seen at `depth` or above?"""
-        return _any_deeper(self._smallest_depth, true_features, depth)
 
     def enter(self, state: State, depth: int) -> bool:
         true_features = self._features(state)
@@ -118,14 +111,6 @@ def _grown(table: NDArray[T], size: int, *, fill: int) -> NDArray[T]:
 
 
 @kernel
-def _any_unseen(seen: NDArray[np.bool_], features: Indices) -> bool:
-    for i in range(features.shape[0]):  # noqa: SIM110 - a kernel
-        if not seen[features[i]]:
-            return True
-    return False
-
-
-@kernel
 def _see(seen: NDArray[np.bool_], features: Indices) -> bool:
     """Enter the features; was one of them unseen?"""
     unseen = False
@@ -134,14 +119,6 @@ def _see(seen: NDArray[np.bool_], features: Indices) -> bool:
             seen[features[i]] = True
             unseen = True
     return unseen
-
-
-@kernel
-def _any_deeper(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> bool:
-    for i in range(features.shape[0]):  # noqa: SIM110 - a kernel
-        if smallest_depth[features[i]] > depth:
-            return True
-    return False
 
 
 @kernel

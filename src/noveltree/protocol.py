@@ -9,6 +9,7 @@ them have in common.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import importlib.metadata
 import json
@@ -23,7 +24,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from noveltree.agents import Settings, get_agent
 from noveltree.episodes import Episode, Play, drive, episode_rng
 from noveltree.errors import InputError, RecordError, UnknownNameError
-from noveltree.evaluation import UNINFORMED, Evaluation
 from noveltree.features import default_features
 from noveltree.lookahead import Budget, Interactions, Seconds, frames
 from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator, is_environment_id
@@ -46,35 +46,41 @@ class Protocol(BaseModel):
 
     simulator: SimulatorKind = _field("task", "what is simulated")
     game: str = _field("task", "the game, by its canonical name, or the environment's id")
-    mode: int | None = _field("task", "the game's mode; None is its default")
-    difficulty: int | None = _field("task", "the game's difficulty; None is its default")
+    mode: int | None = _field("task", "the game's mode; None is its default", default=None)
+    difficulty: int | None = _field("task", "the game's difficulty; None is its default", default=None)
 
-    action_set: Literal["minimal", "full"] | None = _field("conditions", "the Atari actions to choose from")
+    action_set: Literal["minimal", "full"] | None = _field(
+        "conditions", "the Atari actions to choose from", default=None
+    )
     frame_skip: int = _field("conditions", "frames for which an action is held", ge=1)
     max_frames: int = _field("conditions", "frames after which an episode is truncated", ge=1)
     start: Literal["first-reset"] = _field("conditions", "where episodes begin: after the first reset, no no-ops")
     sticky_actions: Literal[0] = _field("conditions", "probability with which an action is repeated")
     budget: float = _field("conditions", "what may be spent on one decision", gt=0)
     budget_unit: BudgetUnit = _field("conditions", "the unit of the budget")
-    cache: bool | None = _field("conditions", "whether the executed action's subtree is kept")
+    cache: bool | None = _field("conditions", "whether the executed action's subtree is kept", default=None)
 
     agent: str = _field("method", "the algorithm")
     novelty: Literal["classic", "depth", "none"] = _field("method", "what decides which nodes are pruned")
-    features: str | None = _field("method", "the features over which novelty is defined")
-    horizon: int | None = _field("method", "actions below the root that a lookahead may reach")
-    discount: float | None = _field("method", "weight of a reward one action later, in the backup")
-    tie_breaking: str | None = _field("method", "how one of several equally good actions is chosen")
-    rollout_depth: int | None = _field("method", "length of random rollouts")
-    exploration: float | None = _field("method", "constant of UCB1")
+    features: str | None = _field("method", "the features over which novelty is defined", default=None)
+    horizon: int | None = _field("method", "actions below the root that a lookahead may reach", default=None)
+    discount: float | None = _field("method", "weight of a reward one action later, in the backup", default=None)
+    tie_breaking: str | None = _field("method", "how one of several equally good actions is chosen", default=None)
+    rollout_depth: int | None = _field("method", "length of random rollouts", default=None)
+    exploration: float | None = _field("method", "constant of UCB1", default=None)
 
     simulator_version: str = _field("software", "package and version behind the simulator")
-    rom_md5: str | None = _field("software", "MD5 sum of the game's ROM")
+    rom_md5: str | None = _field("software", "MD5 sum of the game's ROM", default=None)
     noveltree_version: str = _field("software", "version of noveltree")
 
     @property
     def hash(self) -> str:
-        """Sixteen hexadecimal digits that are the same exactly if all settings are."""
-        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        """Sixteen hexadecimal digits that are the same exactly if all settings are.
+
+        Settings that are None are left out, so that a setting which is added later does not change old hashes.
+        """
+        settings = self.model_dump(mode="json", exclude_none=True)
+        canonical = json.dumps(settings, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
     @property
@@ -106,7 +112,6 @@ class Protocol(BaseModel):
         seed: int,
         index: int,
         interval: int = 0,
-        evaluation: Evaluation = UNINFORMED,
     ) -> Play:
         """Begin the episode `index` of a trial with `seed` (and of its `interval`, if it learns)."""
         return Play(
@@ -116,7 +121,6 @@ class Protocol(BaseModel):
             budget=self.make_budget(),
             rng=episode_rng(seed, index, interval=interval),
             max_steps=self.max_steps,
-            evaluation=evaluation,
         )
 
 
@@ -172,7 +176,7 @@ DEFAULT_PRESET = "otoole-2021"
 _ATARI_SETTINGS = ("action_set", "frame_skip", "mode", "difficulty")
 #: Settings that follow from the others and from what is installed.
 _FOUND_OUT = {"simulator", "novelty", "simulator_version", "rom_md5", "noveltree_version"}
-_AGENT_SETTINGS = ("features", "horizon", "discount", "cache", "tie_breaking", "rollout_depth", "exploration")
+_AGENT_SETTINGS = tuple(field.name for field in dataclasses.fields(Settings))
 
 
 def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) -> Protocol:
@@ -195,6 +199,8 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         raise InputError("A budget's unit was chosen, but not the budget.")
     if "budget" in chosen:
         chosen.setdefault("budget_unit", "interactions")
+        if isinstance(chosen["budget"], bool) or not isinstance(chosen["budget"], int | float):
+            raise InputError(f"A budget is a number, not {chosen['budget']!r}.")
     if kind != "atari" and (misfit := [setting for setting in _ATARI_SETTINGS if setting in chosen]):
         raise InputError(f"{name} is no Atari game, so it has no {misfit[0].replace('_', ' ')} to choose.")
     merged = {
@@ -304,7 +310,8 @@ def simulator_version(kind: SimulatorKind) -> str:
 def _first_complaint(error: pydantic.ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "value"
-    return f"{where} {first['input']!r}: {first['msg'].lower()}."
+    value = "" if first["type"] == "missing" else f" {first['input']!r}"
+    return f"{where}{value}: {first['msg'].lower()}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,5 +351,7 @@ def compare_protocols(first: Protocol, second: Protocol) -> list[Difference]:
             assert isinstance(field.json_schema_extra, dict)
             role: Any = field.json_schema_extra["role"]
             comparable, reason = _SPECIAL_REASONS.get(name) or _REASONS[role]
+            if name in _AGENT_SETTINGS and None in (a, b):
+                comparable, reason = True, "one of the agents has no such setting"
             differences.append(Difference(name, a, b, comparable, reason))
     return differences

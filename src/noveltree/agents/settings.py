@@ -8,10 +8,12 @@ from noveltree.errors import InputError, UnknownNameError
 from noveltree.features import FEATURE_SETS
 from noveltree.lookahead import TIE_BREAKINGS
 
+_LARGEST_HORIZON = 30_000  # novelty tables keep depths in 16 bits
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The settings that agents share. Agents ignore what does not concern them."""
+    """The settings of all agents; `Agent.uses` says which of them make a difference to one."""
 
     features: str = "pixels"
     """The feature set over which novelty is defined."""
@@ -33,8 +35,8 @@ class Settings:
             raise UnknownNameError("feature set", self.features, FEATURE_SETS)
         if self.tie_breaking not in TIE_BREAKINGS:
             raise UnknownNameError("tie-breaking", self.tie_breaking, TIE_BREAKINGS)
-        if self.horizon < 1:
-            raise InputError(f"The horizon must be at least 1, not {self.horizon}.")
+        if not 1 <= self.horizon <= _LARGEST_HORIZON:
+            raise InputError(f"The horizon must be 1 to {_LARGEST_HORIZON:,}, not {self.horizon}.")
         if not 0.0 < self.discount <= 1.0:
             raise InputError(f"The discount must be above 0 and at most 1, not {self.discount:g}.")
         if self.rollout_depth < 1:

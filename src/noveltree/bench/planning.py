@@ -8,6 +8,7 @@ counted.
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 import time
 import tracemalloc
@@ -20,7 +21,7 @@ import numpy as np
 from noveltree.episodes import Play, drive
 from noveltree.errors import InputError
 from noveltree.lookahead import Lookahead
-from noveltree.protocol import make_protocol
+from noveltree.protocol import Protocol, make_protocol
 from noveltree.simulators import Atari, AtariState
 
 _WARM_UP_STEPS = 3
@@ -82,9 +83,15 @@ def measure_planning(
 
 def _measure(game: str, agent: str, features: str | None, budget: int, steps: int) -> PlanningCost:
     protocol = make_protocol(game, agent=agent, features=features, budget=budget)
-    simulator = protocol.make_simulator()
-    if not isinstance(simulator, Atari):
+    if protocol.simulator != "atari":
         raise InputError(f"Planning is compared with raw emulation, and {game} is no Atari game.")
+    with contextlib.closing(protocol.make_simulator()) as simulator:
+        assert isinstance(simulator, Atari)
+        return _measure_in(simulator, protocol, steps)
+
+
+def _measure_in(simulator: Atari, protocol: Protocol, steps: int) -> PlanningCost:
+    budget = int(protocol.budget)
     node_bytes = _measure_node_bytes(simulator)
     play = protocol.make_play(simulator, seed=0, index=0)
     drive([play], decisions=min(_WARM_UP_STEPS, steps))

@@ -51,9 +51,11 @@ def doctor(
             line.update(f"Checking {name}")
             results.append(_run(name, check))
     versions = {name: _version(name) for name in (*_PACKAGES, *_EXTRAS)}
-    healthy = all(result["ok"] for result in results)
+    healthy = all(result["ok"] for result in results) and all(versions[name] for name in _PACKAGES)
     if json:
-        print_json({"healthy": healthy, "noveltree": __version__, "versions": versions, "checks": results})
+        oddities = {"hidden_state": HIDDEN_STATE_GAMES, "reset_depends_on_history": HISTORY_RESET_GAMES}
+        found = {"noveltree": __version__, "versions": versions, "checks": results, "oddities": oddities}
+        print_json({"healthy": healthy, **found})
     else:
         _report(versions, results)
         out.print("All is well." if healthy else Text("Something is wrong.", "bold red"))

@@ -152,17 +152,17 @@ def play(
         check_writable(video.parent)
     check_writable(out_dir)
     results: list[dict[str, Any]] = []
-    simulator = protocol.make_simulator()
-    for index in range(episodes):
-        session = _Session(protocol, simulator, seed, index, episodes, out_dir)
-        interrupted = session.run(max_steps, quiet=json)
-        results.append(session.result())
-        if not json:
-            session.report()
-        if video is not None and not interrupted:
-            interrupted = session.film(video, quiet=json)
-        if interrupted:
-            break
+    with contextlib.closing(protocol.make_simulator()) as simulator:
+        for index in range(episodes):
+            session = _Session(protocol, simulator, seed, index, episodes, out_dir)
+            interrupted = session.run(max_steps, quiet=json)
+            results.append(session.result())
+            if not json:
+                session.report()
+            if video is not None and not interrupted:
+                interrupted = session.film(video, quiet=json)
+            if interrupted:
+                break
     if json:
         print_json(results[0] if episodes == 1 else _summary(protocol, seed, results))
     elif episodes > 1:

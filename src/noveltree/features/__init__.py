@@ -25,7 +25,7 @@ def make_features(name: str, start: State) -> FeatureSet:
             return RamFeatures()
         case "bprost" if isinstance(start, AtariState) and start.tiles is not None:
             return BprostFeatures()
-        case "atoms" if start.observation.ndim == 1:
+        case "atoms" if default_features(start) == "atoms":
             return AtomFeatures()
     if name not in FEATURE_SETS:
         raise UnknownNameError("feature set", name, FEATURE_SETS)

@@ -18,6 +18,8 @@ TieBreaking = Callable[[Node, list[int], np.random.Generator], int]
 
 def ask_termination_costs(lookahead: Lookahead) -> Planning:
     """Ask for V^T of all non-terminal leaves that were not evaluated yet, in one question."""
+    if lookahead.termination_cost is not None:
+        return  # no node has to be asked for
     leaves = [
         node for node in lookahead.nodes() if node.termination_cost is None and not node.terminal and node.is_leaf()
     ]
@@ -40,9 +42,10 @@ def back_up(lookahead: Lookahead, discount: float) -> ActionValues:
                 value = child.reward + discount * child.value
                 if best is None or value > best:
                     best = value
-        if best is None:
-            best = 0.0 if node.terminal or node.termination_cost is None else node.termination_cost
-        node.value = best
+        if best is None and not node.terminal:
+            assert node.termination_cost is not None, "a leaf was backed up before it was evaluated"
+            best = node.termination_cost
+        node.value = best or 0.0
     return [None if child is None else child.reward + discount * child.value for child in lookahead.root.children]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from noveltree.lookahead import pruning
-from noveltree.lookahead.action_selection import back_up
+from noveltree.lookahead.action_selection import ask_termination_costs, back_up
 from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.planner import ActionValues, Planning
 from noveltree.lookahead.tree import Lookahead, Node
@@ -25,7 +25,13 @@ class BreadthFirst:
     node_type: type[Node] = Node
 
     def plan(self, lookahead: Lookahead, meter: Meter, *, rng: np.random.Generator) -> Planning:
-        yield from ()  # a breadth-first search has no base policy to ask for
+        self._search(lookahead, meter)
+        yield from ask_termination_costs(lookahead)
+
+    def action_values(self, lookahead: Lookahead) -> ActionValues:
+        return back_up(lookahead, self.discount)
+
+    def _search(self, lookahead: Lookahead, meter: Meter) -> None:
         root = lookahead.root
         pruning.begin(lookahead, self.novelty)
         queue = deque([root])
@@ -39,6 +45,3 @@ class BreadthFirst:
                 if child.novel and not child.terminal and lookahead.depth(child) < self.horizon:
                     queue.append(child)
         root.solved = True
-
-    def action_values(self, lookahead: Lookahead) -> ActionValues:
-        return back_up(lookahead, self.discount)

@@ -68,9 +68,10 @@ class Seconds:
 
 
 class _Stopwatch:
-    """Stops early enough for one more interaction, and for the backup over all nodes, to end in time."""
+    """Stops early enough for one more interaction, and for what is left to do with all nodes, to end in time."""
 
-    _BACKUP_SECONDS_PER_NODE = 2e-6
+    # Backing values up, comparing subtrees, and freeing what is not kept: about 3 microseconds a node, measured.
+    _CLOSING_SECONDS_PER_NODE = 5e-6
 
     __slots__ = ("_deadline", "_last", "_longest")
 
@@ -84,5 +85,5 @@ class _Stopwatch:
         # The longest of the recent interactions; a single hiccup is forgotten within a few dozen.
         self._longest = max(0.95 * self._longest, now - self._last)
         self._last = now
-        backup = (lookahead.cached + lookahead.interactions) * self._BACKUP_SECONDS_PER_NODE
-        return now + self._longest + backup >= self._deadline
+        closing = (lookahead.cached + lookahead.interactions) * self._CLOSING_SECONDS_PER_NODE
+        return now + self._longest + closing >= self._deadline

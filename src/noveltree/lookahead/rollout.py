@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from noveltree.lookahead import pruning
-from noveltree.lookahead.action_selection import back_up
+from noveltree.lookahead.action_selection import ask_termination_costs, back_up
 from noveltree.lookahead.base_policy import Probabilities
 from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.planner import ActionValues, BasePolicyQuestion, Planning
@@ -29,6 +29,7 @@ class Rollouts:
         pruning.begin(lookahead, self.novelty)
         while not root.solved and not meter.exhausted(lookahead):
             yield from self._rollout(lookahead, meter, rng)
+        yield from ask_termination_costs(lookahead)
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
         return back_up(lookahead, self.discount)

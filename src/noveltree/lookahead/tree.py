@@ -96,8 +96,10 @@ class Lookahead:
         self._simulator = simulator
         self._actions = len(simulator.actions)
         self._base_policy = base_policy
-        self._termination_cost = termination_cost
+        #: What a new node's termination cost is; None if it has to be asked for.
+        self.termination_cost = termination_cost
         self._node_type = node_type
+        self._kept = False
         self.root = self._node(state, None, None, 0.0, False, 0)
         #: Calls of the simulator in this time step.
         self.interactions = 0
@@ -109,16 +111,18 @@ class Lookahead:
         self.deepest = 0
 
     def begin_time_step(self) -> None:
-        """Label every kept node cached, novel and not solved, and start the counts anew."""
+        """Label every node novel and not solved, and start the counts anew.
+
+        Nodes that were kept from the time step before are cached; the first root of an episode, and every root
+        where nothing is kept, is not.
+        """
         self.interactions = self.cached = self.pruned = self.deepest = 0
-        if self.root.time == 0 and self.root.is_leaf():
-            return  # the first root of an episode is not cached
         for node in self.nodes():
-            node.cached = True
+            node.cached = self._kept
             node.novel = True
             node.solved = False
             node.unsolved = list(range(self._actions))
-            self.cached += 1
+            self.cached += self._kept
 
     def nodes(self) -> Iterator[Node]:
         """All nodes below and including the root; parents come before their children."""
@@ -159,6 +163,7 @@ class Lookahead:
         root = old_root.children[action]
         assert root is not None
         self.root = root
+        self._kept = keep
         old_root.children[action] = None
         _free(old_root)
         if not keep:
@@ -173,7 +178,7 @@ class Lookahead:
     def forget_evaluations(self, *, base_policy: BasePolicy | None, termination_cost: float | None) -> None:
         """Reset what depends on network parameters, after these have changed."""
         self._base_policy = base_policy
-        self._termination_cost = termination_cost
+        self.termination_cost = termination_cost
         for node in self.nodes():
             node.base_policy = base_policy
             node.termination_cost = termination_cost
@@ -182,7 +187,7 @@ class Lookahead:
         self, state: State, parent: Node | None, action: int | None, reward: float, terminal: bool, time: int
     ) -> Node:
         return self._node_type(
-            state, parent, action, reward, terminal, time, self._actions, self._base_policy, self._termination_cost
+            state, parent, action, reward, terminal, time, self._actions, self._base_policy, self.termination_cost
         )
 
 

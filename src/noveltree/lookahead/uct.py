@@ -84,7 +84,8 @@ class Uct:
             path.append(node)
         steps = limit - path[-1].time
         future = random_rollout(lookahead, meter, path[-1], steps, self.discount, rng=rng)
-        for node in reversed(path):
+        path[0].visits += 1
+        for node in reversed(path[1:]):  # what the root paid was collected a time step ago
             future = node.reward + self.discount * future
             node.visits += 1
             node.returns += future

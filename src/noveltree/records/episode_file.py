@@ -30,11 +30,14 @@ class EpisodeRecord:
     seed: int
     index: int
     """Which of the episodes of that seed it is."""
+    interval: int = 0
+    """Of which interval of a trial that learns."""
 
     def file_name(self) -> str:
         """A name that says what is inside."""
         game = self.protocol.game.replace("/", "-")
-        return f"{game}-{self.protocol.agent}-seed{self.seed}-episode{self.index}-{self.protocol.hash[:8]}.json"
+        place = f"interval{self.interval}-episode{self.index}" if self.interval else f"episode{self.index}"
+        return f"{game}-{self.protocol.agent}-seed{self.seed}-{place}-{self.protocol.hash[:8]}.json"
 
 
 class _Columns(BaseModel):
@@ -61,6 +64,7 @@ class _File(BaseModel):
     agent: str
     seed: int
     index: int
+    interval: int
     score: float
     steps: int
     interactions: int
@@ -90,6 +94,7 @@ def encode_episode(record: EpisodeRecord) -> bytes:
         "agent": record.protocol.agent,
         "seed": record.seed,
         "index": record.index,
+        "interval": record.interval,
         "score": episode.score,
         "steps": episode.steps,
         "interactions": episode.interactions,
@@ -139,7 +144,7 @@ def read_episode(path: Path) -> EpisodeRecord:
         raise RecordError(f"{path} contradicts itself: its summary does not fit its decisions.")
     if (file.game, file.agent, file.protocol_hash) != (protocol.game, protocol.agent, protocol.hash):
         raise RecordError(f"{path} contradicts itself: its summary does not fit its protocol.")
-    return EpisodeRecord(episode, protocol, file.seed, file.index)
+    return EpisodeRecord(episode, protocol, file.seed, file.index, file.interval)
 
 
 def _parse(path: Path) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from noveltree.episodes import End, digest
-from noveltree.protocol import simulator_version
+from noveltree.lookahead import Interactions
+from noveltree.protocol import Protocol, simulator_version
 from noveltree.records.episode_file import EpisodeRecord
 from noveltree.simulators.games import canonical_game, rom_md5
 
@@ -46,6 +47,10 @@ def verify_episode(record: EpisodeRecord) -> Verification:
             return Verification(False, score, f"the game was {was} after the last step{caveat}")
         if digest(state.observation) != episode.final_observation:
             return Verification(False, score, f"the last observation is another one{caveat}")
+        if most := _interactions_allowed(protocol):
+            spent = max((decision.interactions for decision in episode.decisions), default=0)
+            if spent > most:
+                return Verification(False, score, f"a decision took {spent:,} interactions, more than {most:,}")
         if episode.steps > protocol.max_steps:
             return Verification(False, score, f"it goes beyond the limit of {protocol.max_steps} steps")
         if episode.end is End.TRUNCATED and episode.steps < protocol.max_steps:
@@ -53,6 +58,12 @@ def verify_episode(record: EpisodeRecord) -> Verification:
     finally:
         simulator.close()
     return Verification(True, score, caveat.lstrip("; "))
+
+
+def _interactions_allowed(protocol: Protocol) -> int | None:
+    """Interactions that a decision may have taken: the budget's, and one to execute an action never tried."""
+    budget = protocol.make_budget()
+    return budget.limit + 1 if isinstance(budget, Interactions) else None
 
 
 def _version_caveat(record: EpisodeRecord) -> str:
