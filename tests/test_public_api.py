@@ -15,7 +15,15 @@ EXPORTED = [
     *("EpisodeRecord", "Evaluation", "FeatureSet", "GymnasiumSimulator", "InputError", "Interactions", "Lookahead"),
     *("NoPruning", "Node", "NotDeterministicError", "NoveltreeError", "Novelty", "OutputError", "PRESETS", "Play"),
     *("Protocol", "RecordError", "Seconds", "Settings", "Simulator", "SimulatorError", "State", "Transition"),
-    *("UNINFORMED", "UnknownNameError", "check_simulator", "compare_protocols", "drive", "episode_rng"),
+    *(
+        "UNINFORMED",
+        "UnknownNameError",
+        "check_simulator",
+        "compare_protocols",
+        "drive",
+        "drive_stream",
+        "episode_rng",
+    ),
     *("get_agent", "make_protocol", "play_episode", "read_episode", "render_episode", "verify_episode"),
     "write_episode",
 ]
