@@ -51,6 +51,12 @@ def main() -> None:
         options.write.write_text(f"{head}{begin}\n\n{table}\n\n{end}{tail}")
 
 
+def published_sd(interval: float) -> float:
+    """The standard deviation (with n - 1) behind a published 90% interval."""
+    n = PUBLISHED_EPISODES
+    return interval / 1.6449 * math.sqrt(n) * math.sqrt(n / (n - 1))
+
+
 def build_table(records: list[EpisodeRecord]) -> str:
     """One row per game and agent: our scores, the published ones, and Welch's test of their means."""
     published = {row["game"]: row for row in csv.DictReader(PUBLISHED.open())}
@@ -67,7 +73,7 @@ def build_table(records: list[EpisodeRecord]) -> str:
         row = published[game]
         theirs = float(row[COLUMNS[agent]])
         n = PUBLISHED_EPISODES
-        their_sd = float(row[f"{COLUMNS[agent]}_ci90"]) / 1.6449 * math.sqrt(n) * math.sqrt(n / (n - 1))
+        their_sd = published_sd(float(row[f"{COLUMNS[agent]}_ci90"]))
         p = stats.ttest_ind_from_stats(
             mean, statistics.stdev(ours), len(ours), theirs, their_sd, n, equal_var=False
         ).pvalue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import pytest
@@ -174,6 +175,12 @@ def test_a_protocol_names_the_software_and_the_rom() -> None:
     assert protocol.simulator_version.startswith("ale-py 0.")
     assert protocol.rom_md5 == FIXED.rom_md5
     assert protocol.noveltree_version == __version__
+
+
+def test_a_protocol_names_the_package_that_provides_an_environment() -> None:
+    pytest.importorskip("minigrid")
+    version = make_protocol("MiniGrid-Empty-5x5-v0").simulator_version
+    assert re.fullmatch(r"gymnasium \d[\d.]*, minigrid \d[\d.]*", version)
 
 
 def test_a_protocol_cannot_be_changed() -> None:

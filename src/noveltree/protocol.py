@@ -28,6 +28,7 @@ from noveltree.features import default_features
 from noveltree.lookahead import Budget, Interactions, Seconds, frames
 from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator, is_environment_id
 from noveltree.simulators.games import canonical_game, rom_md5
+from noveltree.simulators.gymnasium import provider_of
 from noveltree.version import __version__
 
 SimulatorKind = Literal["atari", "gymnasium", "corridor"]
@@ -223,7 +224,7 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         "sticky_actions": 0,
         "budget_unit": "interactions",
         "novelty": agent.novelty,
-        "simulator_version": simulator_version(kind),
+        "simulator_version": simulator_version(kind, name),
         "rom_md5": rom_md5(name) if kind == "atari" else None,
         "noveltree_version": __version__,
     }
@@ -296,13 +297,21 @@ def _make_simulator(fields: dict[str, Any]) -> Simulator:
             return Corridor()
 
 
-def simulator_version(kind: SimulatorKind) -> str:
-    """The package behind a simulator and its installed version."""
+def _installed_version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed)"  # making the simulator says what to do
+
+
+def simulator_version(kind: SimulatorKind, game: str) -> str:
+    """The packages behind a game's simulator and their installed versions."""
     match kind:
         case "atari":
             return f"ale-py {ale_py.__version__}"
         case "gymnasium":
-            return f"gymnasium {importlib.metadata.version('gymnasium')}"
+            packages = ("gymnasium", *provider_of(game))
+            return ", ".join(f"{package} {_installed_version(package)}" for package in packages)
         case "corridor":
             return f"noveltree {__version__}"
 

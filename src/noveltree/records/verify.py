@@ -67,5 +67,6 @@ def _interactions_allowed(protocol: Protocol) -> int | None:
 
 
 def _version_caveat(record: EpisodeRecord) -> str:
-    here, there = simulator_version(record.protocol.simulator), record.protocol.simulator_version
+    protocol = record.protocol
+    here, there = simulator_version(protocol.simulator, protocol.game), protocol.simulator_version
     return "" if here == there else f"; recorded with {there}, replayed with {here}"

@@ -39,6 +39,11 @@ def is_environment_id(name: str) -> bool:
     return name in registry or any(name.startswith(prefix) for prefix in _PROVIDERS)
 
 
+def provider_of(name: str) -> tuple[str, ...]:
+    """The package that registers an environment, if Gymnasium itself does not."""
+    return tuple(package for prefix, package in _PROVIDERS.items() if name.startswith(prefix))
+
+
 class GymnasiumState(State):
     """What the environment continues from, and whether it has ended there."""
 
@@ -205,14 +210,13 @@ def _make(name: str, options: dict[str, Any]) -> Environment:
 
 
 def _import_provider(name: str) -> None:
-    for prefix, package in _PROVIDERS.items():
-        if name.startswith(prefix):
-            try:
-                importlib.import_module(package)
-            except ImportError as error:
-                raise SimulatorError(
-                    f'{name} needs the package {package}: pip install "noveltree[{package}]".'
-                ) from error
+    for package in provider_of(name):
+        try:
+            importlib.import_module(package)
+        except ImportError as error:
+            raise SimulatorError(
+                f'{name} needs the package {package}: pip install "noveltree[{package}]".'
+            ) from error
 
 
 def _name(env: Environment) -> str:
