@@ -59,7 +59,7 @@ def published_sd(interval: float) -> float:
 
 def build_table(records: list[EpisodeRecord]) -> str:
     """One row per game and agent: our scores, the published ones, and Welch's test of their means."""
-    published = {row["game"]: row for row in csv.DictReader(PUBLISHED.open())}
+    published = {row["game"]: row for row in csv.DictReader(PUBLISHED.read_text().splitlines())}
     scores: dict[tuple[str, str], list[float]] = defaultdict(list)
     for record in records:
         scores[game_title(record.protocol.game), record.protocol.agent].append(record.episode.score)
