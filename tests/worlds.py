@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
 
-from noveltree.agents import Agent, Settings
 from noveltree.lookahead import Lookahead, Node
 from noveltree.simulators import State, Transition
 
@@ -59,17 +57,6 @@ class TableFeatures:
         return np.array(sorted(self._world.features[state.name]), dtype=np.int32)
 
 
-def agent_of(assemble: object, novelty: str = "none") -> Agent:
-    """An agent from a function that puts a planner together, for tests."""
-    return Agent(
-        name="test",
-        summary="",
-        novelty=novelty,  # type: ignore[arg-type]
-        assemble=assemble,  # type: ignore[arg-type]
-        uses=tuple(Settings.__dataclass_fields__),
-    )
-
-
 def path_of(node: Node, root: Node) -> tuple[int, ...]:
     """The actions that lead from `root` to `node`."""
     actions: list[int] = []
@@ -114,20 +101,3 @@ class ScriptedRng:
     @property
     def left(self) -> int:
         return len(self._numbers)
-
-
-@contextmanager
-def counting_steps(world: TableWorld) -> Iterator[list[int]]:
-    """Count the calls of a world's `step` as they happen."""
-    calls: list[int] = []
-    original = TableWorld.step
-
-    def step(self: TableWorld, state: State, action: int) -> Transition:
-        calls.append(action)
-        return original(self, state, action)
-
-    TableWorld.step = step  # type: ignore[method-assign]
-    try:
-        yield calls
-    finally:
-        TableWorld.step = original  # type: ignore[method-assign]
