@@ -5,6 +5,7 @@
     │   └── UnknownNameError        no such game, agent, preset or feature set
     ├── SimulatorError              the simulator cannot be used, or failed while it was used
     │   └── NotDeterministicError   the same state and action gave two different transitions
+    ├── LearningError               learning went wrong: a loss is no number
     ├── RecordError                 a file is corrupt, truncated, foreign, or does not replay
     └── OutputError                 something could not be written
 
@@ -49,6 +50,10 @@ class SimulatorError(NoveltreeError):
 
 class NotDeterministicError(SimulatorError):
     """The same state and action gave two different transitions."""
+
+
+class LearningError(NoveltreeError):
+    """Learning went wrong: a loss is no number."""
 
 
 class RecordError(NoveltreeError):

@@ -1,0 +1,77 @@
+"""Critical paths (Definition 3) as training data: screens stored once, stacks assembled when they are drawn."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noveltree.learning.inputs import STACK, InputShape
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CriticalPath:
+    """s_0, a_0, r_0, s_1, ..., s_m of one episode."""
+
+    observations: NDArray[np.generic]
+    """(m + 1, ...): what was observed in s_0, ..., s_m."""
+    actions: NDArray[np.int64]
+    """(m,)"""
+    rewards: NDArray[np.float64]
+    """(m,)"""
+    terminal: bool
+    """Whether s_m is terminal. If it is not, the episode was truncated, and values go on behind it."""
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+
+class Experience:
+    """The transitions of critical paths, numbered in the order in which they came in."""
+
+    def __init__(self, shape: InputShape) -> None:
+        self.shape = shape
+        self.paths: list[CriticalPath] = []
+        self._ends: list[int] = []  # number of transitions up to and including each path
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def add(self, path: CriticalPath) -> None:
+        self.paths.append(path)
+        self._ends.append(len(self) + len(path))
+
+    def keep(self, paths: Sequence[CriticalPath]) -> None:
+        """Hold these paths and nothing else."""
+        held, self.paths, self._ends = list(paths), [], []
+        for path in held:
+            self.add(path)
+
+    def locate(self, transition: int) -> tuple[CriticalPath, int]:
+        """The path that a transition belongs to, and its time step there."""
+        number = bisect_right(self._ends, transition)
+        return self.paths[number], transition - (self._ends[number - 1] if number else 0)
+
+    def inputs(self, transitions: NDArray[np.int64]) -> NDArray[np.generic]:
+        """The inputs of the states in which these transitions begin."""
+        inputs = self.shape.empty(len(transitions))
+        for place, transition in enumerate(transitions.tolist()):
+            path, time = self.locate(transition)
+            self.shape.write(_stack(path, time), inputs[place])
+        return inputs
+
+
+def inputs_of_path(path: CriticalPath, shape: InputShape, times: range) -> NDArray[np.generic]:
+    """The inputs of the states at these time steps of a path."""
+    inputs = shape.empty(len(times))
+    for place, time in enumerate(times):
+        shape.write(_stack(path, time), inputs[place])
+    return inputs
+
+
+def _stack(path: CriticalPath, time: int) -> list[NDArray[np.generic]]:
+    """The observations of time steps time - 3, ..., time; the first one is repeated before the start."""
+    return [path.observations[max(0, time - back)] for back in range(STACK - 1, -1, -1)]

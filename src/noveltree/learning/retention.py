@@ -1,0 +1,43 @@
+"""Which critical paths are still held when an interval is over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_PART = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class DropAll(BaseModel):
+    """Nothing: the next interval learns from its own episodes alone. The paper's."""
+
+    model_config = _PART
+    kind: Literal["paper"] = "paper"
+
+    def keep(self, lengths: Sequence[int]) -> int:
+        """How many of the newest paths to keep, given the lengths of all of them, oldest first."""
+        return 0
+
+
+class KeepLatest(BaseModel):
+    """The newest whole paths that together have at most `transitions` transitions.
+
+    Those of an interval whose update is rejected are never among them.
+    """
+
+    model_config = _PART
+    kind: Literal["latest"] = "latest"
+    transitions: int = Field(default=50_000, ge=1)
+
+    def keep(self, lengths: Sequence[int]) -> int:
+        held = 0
+        for count, length in enumerate(reversed(lengths)):
+            held += length
+            if held > self.transitions:
+                return count
+        return len(lengths)
+
+
+Retention = Annotated[DropAll | KeepLatest, Field(discriminator="kind")]
