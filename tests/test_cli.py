@@ -667,7 +667,19 @@ def test_games_lists_all_games_and_their_suites(cli: Cli) -> None:
 
 def test_agents_lists_the_agents(cli: Cli) -> None:
     rows = {row["agent"]: row for row in cli("agents", "--json").object["agents"]}
-    assert set(rows) == {"riw-c", "riw-d", "iw1", "bfs", "uct", "rtdp", "unpruned", "random"}
+    assert set(rows) == {
+        "riw-c",
+        "riw-d",
+        "iw1",
+        "bfs",
+        "uct",
+        "rtdp",
+        "unpruned",
+        "random",
+        "cpl",
+        "n-cpl",
+        "n-cpl-d",
+    }
     assert (rows["riw-d"]["novelty"], "features" in rows["riw-d"]["settings"]) == ("depth", True)
     listing = cli("agents").out
     assert all(f"\n{name} " in listing for name in rows)

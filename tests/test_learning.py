@@ -15,12 +15,13 @@ from noveltree.learning.architecture import Architecture
 from noveltree.learning.experience import CriticalPath, Experience
 from noveltree.learning.inference import Deployment, make_inference
 from noveltree.learning.inputs import InputShape, batch_of_nodes
-from noveltree.learning.learner import Learner, Snapshot, initial_snapshot
+from noveltree.learning.learner import Learner
 from noveltree.learning.networks import Network
 from noveltree.learning.policy import train_policy
 from noveltree.learning.retention import DropAll, KeepLatest
 from noveltree.learning.schedule import Interval, Schedule, Verdict, judge
 from noveltree.learning.settings import LearningSettings, PolicySettings, ScheduleSettings, ValueSettings
+from noveltree.learning.snapshot import Snapshot, initial_snapshot
 from noveltree.learning.value import ValueLearner
 from noveltree.learning.value_targets import LambdaReturns, MonteCarlo, OneStep
 from noveltree.lookahead import Lookahead, Node

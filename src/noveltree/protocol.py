@@ -14,6 +14,7 @@ import hashlib
 import importlib.metadata
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -25,6 +26,7 @@ from noveltree.agents import Settings, get_agent
 from noveltree.episodes import Episode, Play, drive, episode_rng
 from noveltree.errors import InputError, RecordError, UnknownNameError
 from noveltree.features import default_features
+from noveltree.learning import LearningSettings
 from noveltree.lookahead import Budget, Interactions, Seconds, frames
 from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator, is_environment_id
 from noveltree.simulators.games import canonical_game, rom_md5
@@ -69,6 +71,8 @@ class Protocol(BaseModel):
     tie_breaking: str | None = _field("method", "how one of several equally good actions is chosen", default=None)
     rollout_depth: int | None = _field("method", "length of random rollouts", default=None)
     exploration: float | None = _field("method", "constant of UCB1", default=None)
+
+    learning: LearningSettings | None = _field("method", "how the agent learns, if it does", default=None)
 
     simulator_version: str = _field("software", "package and version behind the simulator")
     rom_md5: str | None = _field("software", "MD5 sum of the game's ROM", default=None)
@@ -211,6 +215,8 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         and (key not in _AGENT_SETTINGS or key in agent.uses)
         and not (key in ("budget", "budget_unit") and "budget" in chosen)
     } | chosen
+    if "learning" in chosen and not agent.learns:
+        raise InputError(f"{agent.name} learns nothing, so it has no learning settings.")
     agent_choices = {key: merged.pop(key) for key in _AGENT_SETTINGS if key in merged}
     fields: dict[str, Any] = {
         "simulator": kind,
@@ -224,6 +230,7 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         "sticky_actions": 0,
         "budget_unit": "interactions",
         "novelty": agent.novelty,
+        "learning": LearningSettings() if agent.learns else None,
         "simulator_version": simulator_version(kind, name),
         "rom_md5": rom_md5(name) if kind == "atari" else None,
         "noveltree_version": __version__,
@@ -348,15 +355,46 @@ _SPECIAL_REASONS: dict[str, tuple[bool, str]] = {
     "budget_unit": (False, "budgets in different units are not the same effort on every machine"),
     "cache": (False, "with caching, work of earlier decisions is used again for free"),
     "rom_md5": (False, "another ROM is another game"),
+    "learning.schedule.interactions": (False, "one of the agents learnt for longer"),
 }
+
+
+def flat_settings(protocol: Protocol) -> dict[str, Any]:
+    """All settings by name; those of learning as `learning.value.batch` and so on."""
+    return dict(_flatten(protocol))
+
+
+def _flatten(settings: BaseModel, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name in type(settings).model_fields:
+        value = getattr(settings, name)
+        if isinstance(value, BaseModel):
+            yield from _flatten(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def describe_setting(protocol: Protocol, setting: str) -> str:
+    """What a setting means."""
+    *parents, name = setting.split(".")
+    settings: BaseModel = protocol
+    for parent in parents:
+        settings = getattr(settings, parent)
+    return type(settings).model_fields[name].description or ""
 
 
 def compare_protocols(first: Protocol, second: Protocol) -> list[Difference]:
     """The settings in which two protocols differ. Scores are comparable if every difference is."""
     differences = []
-    for name, field in Protocol.model_fields.items():
-        a, b = getattr(first, name), getattr(second, name)
+    if (first.learning is None) != (second.learning is None):
+        comparable, reason = _REASONS["method"]
+        a, b = (None if protocol.learning is None else "learnt" for protocol in (first, second))
+        differences.append(Difference("learning", a, b, comparable, reason))
+        first, second = (protocol.model_copy(update={"learning": None}) for protocol in (first, second))
+    all_first, all_second = flat_settings(first), flat_settings(second)
+    for name in all_first | all_second:
+        a, b = all_first.get(name), all_second.get(name)
         if a != b:
+            field = Protocol.model_fields[name.partition(".")[0]]
             assert isinstance(field.json_schema_extra, dict)
             role: Any = field.json_schema_extra["role"]
             comparable, reason = _SPECIAL_REASONS.get(name) or _REASONS[role]

@@ -31,6 +31,8 @@ class Agent:
     """The settings that make a difference to this agent."""
     defaults: dict[str, Any] = field(default_factory=dict)
     """Settings whose default is another one for this agent."""
+    learns: bool = False
+    """Whether its base policy and its termination cost are learnt."""
     default_budget: Callable[[int, Settings], int] = lambda actions, settings: PAPER_BUDGET
     """Interactions per time step unless said otherwise, given the number of actions."""
 

@@ -9,7 +9,7 @@ from types import FrameType
 import typer
 from rich.text import Text
 
-from noveltree.cli import agents, bench, doctor, games, play, protocol, render, verify
+from noveltree.cli import agents, bench, doctor, games, play, protocol, render, train, verify
 from noveltree.cli.console import err
 from noveltree.errors import NoveltreeError
 from noveltree.version import __version__
@@ -23,6 +23,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command()(play.play)
+app.command()(train.train)
 app.command()(games.games)
 app.command()(agents.agents)
 app.command()(verify.verify)

@@ -11,7 +11,15 @@ from rich.text import Text
 
 from noveltree.cli.console import out, print_json, table
 from noveltree.errors import InputError
-from noveltree.protocol import PRESETS, Difference, Protocol, compare_protocols, make_protocol
+from noveltree.protocol import (
+    PRESETS,
+    Difference,
+    Protocol,
+    compare_protocols,
+    describe_setting,
+    flat_settings,
+    make_protocol,
+)
 from noveltree.records import read_episode
 
 app = typer.Typer(help="Show what a score depends on, and whether two scores are comparable.", no_args_is_help=True)
@@ -43,8 +51,8 @@ def show(
         print_json({"protocol_hash": protocol.hash, "protocol": protocol.model_dump(mode="json")})
         return
     listing = table("setting", "value", "meaning")
-    for name, field in Protocol.model_fields.items():
-        listing.add_row(name, _text(getattr(protocol, name)), field.description or "")
+    for name, value in flat_settings(protocol).items():
+        listing.add_row(name, _text(value), describe_setting(protocol, name))
     out.print(listing)
     out.print(f"hash {protocol.hash}")
 

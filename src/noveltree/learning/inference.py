@@ -94,12 +94,11 @@ def _on_gpu(architecture: Architecture, weights: Weights, softmax: bool, *, devi
 
     if not torch.cuda.is_available():
         raise InputError(f"The device {device!r} was asked for, but torch finds no GPU; use 'cpu'.")
-    network = Network(architecture, weights)
-    network.to(device)
+    network = Network(architecture, weights, device=device)
 
     def infer(batch: NDArray[np.generic]) -> NDArray[np.float32]:
         with torch.inference_mode():
-            output = network(torch.from_numpy(batch).to(device))
+            output = network(torch.from_numpy(batch))
             answer: NDArray[np.float32] = (output.softmax(1) if softmax else output).cpu().numpy()
             return answer
 

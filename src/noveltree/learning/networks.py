@@ -11,7 +11,7 @@ from noveltree.learning.architecture import Architecture, Convolution, Dense, We
 class Network(nn.Module):
     """From a batch of inputs to a batch of outputs."""
 
-    def __init__(self, architecture: Architecture, weights: Weights) -> None:
+    def __init__(self, architecture: Architecture, weights: Weights, *, device: str = "cpu") -> None:
         super().__init__()
         self.architecture = architecture
         shapes = architecture.weight_shapes()
@@ -24,9 +24,11 @@ class Network(nn.Module):
                 case Dense(units):
                     self.layers.append(nn.Linear(inputs, units))
         self.load(weights)
+        self.to(device)
+        self._device = device
 
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
-        x = batch.to(torch.float32) * self.architecture.scale
+        x = batch.to(self._device).to(torch.float32) * self.architecture.scale
         for number, layer in enumerate(self.layers):
             x = nn.functional.relu(x) if number else x
             x = layer(x if isinstance(layer, nn.Conv2d) else x.flatten(1))

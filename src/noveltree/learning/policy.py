@@ -30,7 +30,7 @@ def train_policy(
         for first in range(0, len(order), settings.batch):
             transitions = order[first : first + settings.batch]
             logits = network(torch.from_numpy(experience.inputs(transitions)))
-            loss = nn.functional.cross_entropy(logits, torch.from_numpy(targets[transitions]))
+            loss = nn.functional.cross_entropy(logits, torch.from_numpy(targets[transitions]).to(logits.device))
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()

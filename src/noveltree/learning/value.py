@@ -20,9 +20,12 @@ from noveltree.learning.settings import ValueSettings
 class ValueLearner:
     """The value network in training, its target network, its optimiser, and how far it is in its routine."""
 
-    def __init__(self, architecture: Architecture, weights: Weights, settings: ValueSettings) -> None:
+    def __init__(
+        self, architecture: Architecture, weights: Weights, settings: ValueSettings, *, device: str = "cpu"
+    ) -> None:
         self.settings = settings
-        self.network = Network(architecture, weights)
+        self._device = device
+        self.network = Network(architecture, weights, device=device)
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.learning_rate)
         #: Transitions ever taken in, and how many of them since the last update.
         self.time_steps = 0
@@ -49,7 +52,7 @@ class ValueLearner:
     def refresh(self, target: Weights) -> None:
         """Give the target network these weights."""
         self.target = target
-        self._target_network: Inference = make_inference(self.network.architecture, target)
+        self._target_network: Inference = make_inference(self.network.architecture, target, device=self._device)
         self._targets: dict[CriticalPath, NDArray[np.float32]] = {}
 
     def forget_paths(self) -> None:
@@ -62,7 +65,7 @@ class ValueLearner:
             path, time = experience.locate(transition)
             targets[place] = self._targets_of(path, experience)[time]
         values = self.network(torch.from_numpy(experience.inputs(transitions))).squeeze(1)
-        loss = nn.functional.huber_loss(values, torch.from_numpy(targets))
+        loss = nn.functional.huber_loss(values, torch.from_numpy(targets).to(values.device))
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.gradient_norm)

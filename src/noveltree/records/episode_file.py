@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from noveltree.episodes import Decision, End, Episode
 from noveltree.errors import RecordError
 from noveltree.protocol import Protocol, parse_protocol
-from noveltree.records.files import write_atomically
+from noveltree.records.files import checksum, write_atomically
 
 FORMAT = "noveltree-episode"
 VERSION = 1
@@ -32,6 +31,8 @@ class EpisodeRecord:
     """Which of the episodes of that seed it is."""
     interval: int = 0
     """Of which interval of a trial that learns."""
+    weights: str | None = None
+    """The digest of the networks it was played with, if any."""
 
     def file_name(self) -> str:
         """A name that says what is inside."""
@@ -65,6 +66,7 @@ class _File(BaseModel):
     seed: int
     index: int
     interval: int
+    weights: str | None = None
     score: float
     steps: int
     interactions: int
@@ -95,6 +97,7 @@ def encode_episode(record: EpisodeRecord) -> bytes:
         "seed": record.seed,
         "index": record.index,
         "interval": record.interval,
+        **({} if record.weights is None else {"weights": record.weights}),
         "score": episode.score,
         "steps": episode.steps,
         "interactions": episode.interactions,
@@ -105,7 +108,7 @@ def encode_episode(record: EpisodeRecord) -> bytes:
         "final_observation": episode.final_observation,
         "decisions": decisions,
     }
-    content["checksum"] = _checksum(content)
+    content["checksum"] = checksum(content)
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items() if key != "decisions"]
     columns = ",\n".join(
         f"  {json.dumps(name)}: {json.dumps(values, separators=(',', ':'))}" for name, values in decisions.items()
@@ -127,7 +130,7 @@ def read_episode(path: Path) -> EpisodeRecord:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise RecordError(f"{path} is damaged: {where}: {first['msg'].lower()}.") from error
-    if file.checksum != _checksum(content):
+    if file.checksum != checksum(content):
         raise RecordError(f"{path} was changed after it was written: its checksum does not fit.")
     try:
         protocol = parse_protocol(file.protocol)
@@ -144,7 +147,7 @@ def read_episode(path: Path) -> EpisodeRecord:
         raise RecordError(f"{path} contradicts itself: its summary does not fit its decisions.")
     if (file.game, file.agent, file.protocol_hash) != (protocol.game, protocol.agent, protocol.hash):
         raise RecordError(f"{path} contradicts itself: its summary does not fit its protocol.")
-    return EpisodeRecord(episode, protocol, file.seed, file.index, file.interval)
+    return EpisodeRecord(episode, protocol, file.seed, file.index, file.interval, file.weights)
 
 
 def _parse(path: Path) -> Any:
@@ -160,8 +163,3 @@ def _parse(path: Path) -> Any:
         raise RecordError(
             f"{path} is not an episode of noveltree, or is truncated: it is no valid JSON."
         ) from error
-
-
-def _checksum(content: dict[str, Any]) -> str:
-    rest = {key: value for key, value in content.items() if key != "checksum"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

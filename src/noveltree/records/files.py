@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
+import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from noveltree.errors import OutputError
 
@@ -28,13 +31,18 @@ def write_atomically(path: Path, data: bytes) -> None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
-        directory = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        sync_directory(path.parent)
     except OSError as error:
         raise OutputError(f"Cannot write {path}: {error.strerror or error}.") from error
+
+
+def sync_directory(directory: Path) -> None:
+    """Flush the names in a directory to the disk."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def make_directory(directory: Path) -> None:
@@ -43,6 +51,12 @@ def make_directory(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:  # a file of that name
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(directory)) from error
+
+
+def checksum(content: dict[str, Any]) -> str:
+    """The SHA-256 digest of a JSON object without its own checksum, whatever the order of its keys."""
+    rest = {key: value for key, value in content.items() if key != "checksum"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def check_writable(directory: Path) -> None:

@@ -1,0 +1,130 @@
+"""Checkpoints: arrays and a state, written so that a crash at any instant leaves a whole one behind.
+
+A checkpoint is a directory with `arrays.safetensors` and `state.json`, which holds the digest of the former and its
+own. It is written under another name, flushed to the disk and renamed; the last two are kept, and when the newest
+is damaged the one before is used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+from numpy.typing import NDArray
+
+from noveltree.errors import OutputError, RecordError
+from noveltree.records.files import checksum, make_directory, sync_directory
+
+_ARRAYS, _STATE = "arrays.safetensors", "state.json"
+_KEPT = 2
+#: Free space that must be left when a checkpoint is written.
+_RESERVE = 16 * 2**20
+
+Arrays = dict[str, NDArray[np.generic]]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Named arrays, and everything else as JSON."""
+
+    arrays: Arrays
+    state: dict[str, Any]
+
+
+def write_checkpoint(directory: Path, number: int, checkpoint: Checkpoint) -> None:
+    """Write the checkpoint with this number into `directory`, and delete all but the last two."""
+    arrays = safetensors.numpy.save({name: np.ascontiguousarray(a) for name, a in checkpoint.arrays.items()})
+    state = {"number": number, "arrays": hashlib.sha256(arrays).hexdigest(), "state": checkpoint.state}
+    content = json.dumps({**state, "checksum": checksum(state)}, indent=1).encode()
+    try:
+        make_directory(directory)
+        check_space(directory, len(arrays) + len(content))
+        _remove_temporaries(directory)
+        temporary = Path(tempfile.mkdtemp(prefix=".", dir=directory))
+        try:
+            for name, data in ((_ARRAYS, arrays), (_STATE, content)):
+                with (temporary / name).open("wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+            sync_directory(temporary)
+            temporary.chmod(0o755)
+            final = directory / _name(number)
+            if final.exists():  # a damaged one that was written before
+                shutil.rmtree(final)
+            temporary.replace(final)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        sync_directory(directory)
+    except OSError as error:
+        raise OutputError(f"Cannot write a checkpoint to {directory}: {error.strerror or error}.") from error
+    for old in sorted(_numbers(directory))[:-_KEPT]:
+        shutil.rmtree(directory / _name(old), ignore_errors=True)
+
+
+def read_latest_checkpoint(directory: Path) -> tuple[Checkpoint | None, list[str]]:
+    """The newest checkpoint that is whole (None if there never was one), and complaints about newer ones."""
+    complaints: list[str] = []
+    for number in sorted(_numbers(directory), reverse=True):
+        try:
+            return read_checkpoint(directory / _name(number)), complaints
+        except RecordError as error:
+            complaints.append(str(error))
+    if complaints:
+        raise RecordError(f"No checkpoint is left whole. {' '.join(complaints)}")
+    return None, []
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    """Read a checkpoint; complain if a bit of it is not what was written."""
+    try:
+        content = json.loads((path / _STATE).read_bytes())
+        arrays = (path / _ARRAYS).read_bytes()
+    except OSError as error:
+        raise RecordError(f"Cannot read the checkpoint {path}: {error.strerror or error}.") from error
+    except ValueError as error:
+        raise RecordError(f"The checkpoint {path} is damaged: {_STATE} is no valid JSON.") from error
+    if not isinstance(content, dict) or content.get("checksum") != checksum(content):
+        raise RecordError(f"The checkpoint {path} is damaged: the checksum of {_STATE} does not fit.")
+    if content["arrays"] != hashlib.sha256(arrays).hexdigest():
+        raise RecordError(f"The checkpoint {path} is damaged: the checksum of {_ARRAYS} does not fit.")
+    return Checkpoint(dict(safetensors.numpy.load(arrays)), content["state"])
+
+
+def check_space(directory: Path, size: int) -> None:
+    """Complain if there is no room for `size` bytes more, before any of them is written."""
+    free = shutil.disk_usage(directory).free
+    if free < size + _RESERVE:
+        raise OutputError(
+            f"There is not enough space on the disk of {directory}: {(size + _RESERVE) / 1e6:,.0f} MB are needed, "
+            f"{free / 1e6:,.0f} MB are free."
+        )
+
+
+def _name(number: int) -> str:
+    return f"{number:06}"
+
+
+def _numbers(directory: Path) -> list[int]:
+    if not directory.is_dir():
+        return []
+    return [int(path.name) for path in directory.iterdir() if path.name.isdecimal() and path.is_dir()]
+
+
+def _remove_temporaries(directory: Path) -> None:
+    """What a process that was killed left behind."""
+    for path in directory.iterdir():
+        if path.name.startswith("."):
+            with contextlib.suppress(OSError):
+                shutil.rmtree(path)

@@ -1,0 +1,86 @@
+"""Evaluating what was learnt: episodes with fixed networks, recorded with the run."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from noveltree.collection import Collected, Collector, make_collector
+from noveltree.episodes import Episode
+from noveltree.errors import InputError
+from noveltree.learning.inference import Deployment
+from noveltree.records.episode_file import EpisodeRecord
+from noveltree.records.run_directory import RunDirectory
+from noveltree.trial.state import read_deployment
+
+
+def evaluate(
+    directory: Path,
+    *,
+    episodes: int = 10,
+    workers: int = 1,
+    episodes_at_once: int = 10,
+    device: str = "cpu",
+    on_interactions: Callable[[int], None] = lambda interactions: None,
+    on_episode: Callable[[Episode], None] = lambda episode: None,
+) -> dict[str, Any]:
+    """Play episodes with the networks that a run has deployed; their scores.
+
+    Episodes that were played before with the same networks are not played again.
+    """
+    run = RunDirectory.open(directory)
+    deployment, interval = read_deployment(run)
+    if deployment is None:
+        raise InputError(f"The run in {directory} has learnt nothing yet: its first interval is not over.")
+    scores: dict[int, float] = {}
+    with contextlib.closing(
+        make_collector(run.protocol, run.seed, workers=workers, at_once=episodes_at_once, device=device)
+    ) as collector:
+        for index, episode in frozen_episodes(run, collector, deployment, interval, episodes, on_interactions):
+            scores[index] = episode.score
+            on_episode(episode)
+    in_order = [scores[index] for index in sorted(scores)]
+    return {
+        "game": run.protocol.game,
+        "agent": run.protocol.agent,
+        "seed": run.seed,
+        "protocol_hash": run.protocol.hash,
+        "weights": deployment.digest,
+        "interval": interval,
+        "score": statistics.fmean(in_order),
+        "scores": in_order,
+        "episode_files": [str(run.evaluation_path(index)) for index in sorted(scores)],
+    }
+
+
+def frozen_episodes(
+    run: RunDirectory,
+    collector: Collector,
+    deployment: Deployment | None,
+    interval: int,
+    count: int,
+    on_interactions: Callable[[int], None],
+) -> Iterator[tuple[int, Episode]]:
+    """The first episodes of an interval as they are played with fixed networks, with their index.
+
+    Those that were recorded come first, the others when they are over.
+    """
+    weights = None if deployment is None else deployment.digest
+    missing = []
+    for index in range(count):
+        path = run.evaluation_path(index)
+        if record := run.read_episode(path, interval=interval, index=index, weights=weights):
+            yield index, record.episode
+        else:
+            missing.append(index)
+
+    def write(collected: Collected) -> None:
+        record = EpisodeRecord(collected.episode, run.protocol, run.seed, collected.index, interval, weights)
+        run.write_episode(run.evaluation_path(collected.index), record)
+
+    collector.deploy(deployment)
+    for collected in collector.collect(interval, missing, write, on_interactions):
+        yield collected.index, collected.episode

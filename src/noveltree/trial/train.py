@@ -1,0 +1,59 @@
+"""Training an agent in a directory: begin, or go on."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+from noveltree.collection import make_collector
+from noveltree.errors import InputError
+from noveltree.learning.settings import LearningSettings
+from noveltree.protocol import Protocol
+from noveltree.records.run_directory import RunDirectory
+from noveltree.trial.watcher import Watcher
+
+#: Episodes that a process plays at once unless said otherwise: more do not make batches cheaper.
+EPISODES_AT_ONCE = 16
+
+
+def train(
+    directory: Path,
+    protocol: Protocol,
+    *,
+    seed: int = 0,
+    workers: int = 1,
+    episodes_at_once: int = EPISODES_AT_ONCE,
+    device: str = "cpu",
+    watcher: Watcher | None = None,
+) -> dict[str, Any]:
+    """Train an agent in `directory`, or go on if it was begun there, and evaluate it; its result.
+
+    With one worker everything happens in this process; with more, so many others play. The result is the same.
+    """
+    if protocol.learning is None:
+        raise InputError(f"{protocol.agent} learns nothing; train n-cpl, n-cpl-d or cpl.")
+    _check_schedule(protocol.learning)
+    run = RunDirectory.create(directory, protocol, seed)
+    with run.locked():
+        if (result := run.read_result()) is not None:
+            return result
+        # Imported here, so that whoever only plays with networks does not load torch.
+        import torch
+
+        from noveltree.trial.trial import Trial
+
+        torch.set_num_threads(1)
+        with contextlib.closing(
+            make_collector(protocol, seed, workers=workers, at_once=episodes_at_once, device=device)
+        ) as collector:
+            return Trial(run, collector, watcher or Watcher(), device=device).run()
+
+
+def _check_schedule(learning: LearningSettings) -> None:
+    schedule = learning.schedule
+    if schedule.interval > schedule.interactions:
+        raise InputError(
+            f"An interval of {schedule.interval:,} interactions is larger than the training budget of "
+            f"{schedule.interactions:,}; choose a smaller --interval."
+        )

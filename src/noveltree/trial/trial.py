@@ -1,0 +1,279 @@
+"""Algorithm 2: intervals of episodes, learning from their critical paths, acceptance, and at last the evaluation.
+
+An interval's episodes are played with fixed networks by a `Collector`, many at once, and learnt from in the order
+of their index. Everything that happens in an interval follows from the checkpoint before it and from the seed. So
+a trial which was killed goes back to its last checkpoint, replays the episodes that were recorded since, which
+costs about a hundredth of playing them, and ends with the same networks, bit for bit.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from noveltree.collection import Collected, Collector, replay
+from noveltree.episodes import Episode
+from noveltree.errors import LearningError
+from noveltree.learning.inputs import InputShape
+from noveltree.learning.learner import Learner
+from noveltree.learning.schedule import Interval, Schedule, Verdict
+from noveltree.learning.snapshot import Snapshot, initial_snapshot
+from noveltree.records.checkpoint import check_space
+from noveltree.records.episode_file import EpisodeRecord, read_episode
+from noveltree.records.run_directory import RunDirectory
+from noveltree.trial.evaluate import frozen_episodes
+from noveltree.trial.state import TrialState, pack, unpack
+from noveltree.trial.watcher import Progress, Watcher
+
+#: Purposes of the learner's random numbers, which must not be those of an episode.
+_INITIAL, _VALUE, _POLICY = 1, 2, 3
+
+
+class Trial:
+    """One trial, from wherever it stands on disk to its result."""
+
+    def __init__(self, run: RunDirectory, collector: Collector, watcher: Watcher, *, device: str = "cpu") -> None:
+        assert run.protocol.learning is not None
+        self._run = run
+        self._collector = collector
+        self._watcher = watcher
+        self._settings = run.protocol.learning
+        self._simulator = run.protocol.make_simulator()
+        self._state = self._resume()
+        self._learner = Learner(self._state.current, self._settings, device=device)
+        for interval, index in self._state.kept:
+            episode = read_episode(run.episode_path(interval, index)).episode
+            self._learner.experience.add(replay(self._simulator, interval, index, episode).path)
+        self._spent = self._state.schedule.interactions
+        self._last: tuple[float, Verdict] | None = None
+        self._returns: tuple[float, ...] = ()
+        self._told = 0.0
+
+    def run(self) -> dict[str, Any]:
+        """Train until the budget is spent, then evaluate."""
+        while not self._state.schedule.finished:
+            self._check_space()
+            self._interval()
+        continuing = self._settings.evaluation == "continuing"
+        episodes = self._evaluate_continuing() if continuing else self._evaluate_frozen()
+        scores = [episode.score for episode in episodes]
+        result = {
+            "game": self._run.protocol.game,
+            "agent": self._run.protocol.agent,
+            "seed": self._run.seed,
+            "protocol_hash": self._run.protocol.hash,
+            "interactions": self._state.schedule.interactions,
+            "intervals": self._state.schedule.interval - 1,
+            "evaluation": self._settings.evaluation,
+            "score": statistics.fmean(scores),
+            "scores": scores,
+        }
+        self._run.write_result(result)
+        return result
+
+    def _interval(self, *, at_most: int | None = None) -> list[Episode]:
+        """Play an interval and learn from it; keep what was learnt, or go back. Its episodes.
+
+        If it has more than `at_most` episodes, these are played and the interval stays open.
+        """
+        state, schedule, learner = self._state, self._state.schedule, self._learner
+        started = time.monotonic()
+        self._collector.deploy(state.current.deployment)
+        weights = state.current.digest
+        rng = self._rng(_VALUE)
+        self._returns, self._spent = (), schedule.interactions
+        episodes: list[Episode] = []
+        while len(episodes) < (count := schedule.episodes_to_play([e.interactions for e in episodes])):
+            wanted = count if at_most is None else min(count, at_most)
+            for collected in self._episodes(range(len(episodes), wanted), weights):
+                losses = learner.take_in(collected.path, rng=rng)
+                episodes.append(collected.episode)
+                self._returns = tuple(episode.score for episode in episodes)
+                self._add_episode(collected, losses)
+                self._tell("playing")
+            if wanted < count:
+                return episodes
+        interval = Interval(sum(episode.interactions for episode in episodes), self._returns)
+        verdict = schedule.judge(interval)
+        policy_losses: list[float] = []
+        if verdict.accepted:
+            self._tell("learning", always=True)
+            policy_losses = learner.train_policy(rng=self._rng(_POLICY))
+            current, previous = learner.snapshot(), state.current
+        else:
+            assert state.previous is not None, "only an update can be rejected"
+            learner.restore(state.previous)
+            current, previous = state.previous, None
+        _check_finite(current)
+        self._state = replace(
+            state,
+            schedule=schedule.after(interval, verdict),
+            current=current,
+            previous=previous,
+            kept=self._retain(len(episodes), accepted=verdict.accepted),
+        )
+        self._last = (interval.mean_return, verdict)
+        self._add_metrics(
+            {
+                "event": "interval",
+                "interval": schedule.interval,
+                "episodes": len(episodes),
+                "interactions": self._state.schedule.interactions,
+                "mean_return": interval.mean_return,
+                "accepted": verdict.accepted,
+                "tested": schedule.baseline is not None,
+                "p_value": verdict.p_value,
+                "policy_losses": [round(loss, 6) for loss in policy_losses],
+                "weights": current.digest,
+                "seconds": round(time.monotonic() - started, 3),
+            }
+        )
+        self._write_checkpoint()
+        return episodes
+
+    def _episodes(self, indices: range, weights: str | None) -> Iterator[Collected]:
+        """These episodes of the interval in the order of their index: replayed if they were recorded, or played."""
+        run, interval = self._run, self._state.schedule.interval
+
+        def record(collected: Collected) -> None:
+            episode = EpisodeRecord(
+                collected.episode, run.protocol, run.seed, collected.index, collected.interval, weights
+            )
+            run.write_episode(run.episode_path(interval, collected.index), episode)
+
+        recorded = {
+            index: found.episode
+            for index in indices
+            if (
+                found := run.read_episode(
+                    run.episode_path(interval, index), interval=interval, index=index, weights=weights
+                )
+            )
+        }
+        missing = [index for index in indices if index not in recorded]
+        played = self._collector.collect(interval, missing, record, self._add_interactions)
+        waiting: dict[int, Collected] = {}
+        for index in indices:
+            if index in recorded:
+                self._add_interactions(recorded[index].interactions)
+                yield replay(self._simulator, interval, index, recorded[index])
+                continue
+            while index not in waiting:
+                collected = next(played)
+                waiting[collected.index] = collected
+            yield waiting.pop(index)
+
+    def _evaluate_frozen(self) -> list[Episode]:
+        """The first episodes that begin after training, played with what is deployed then."""
+        self._returns = ()
+        episodes: dict[int, Episode] = {}
+        for index, episode in frozen_episodes(
+            self._run,
+            self._collector,
+            self._state.current.deployment,
+            self._state.schedule.interval,
+            self._settings.evaluation_episodes,
+            self._add_interactions,
+        ):
+            episodes[index] = episode
+            self._returns = (*self._returns, episode.score)
+            self._add_metrics(
+                {"event": "evaluation", "index": index, "return": episode.score, "steps": episode.steps}
+            )
+            self._tell("evaluating", always=True)
+        return [episodes[index] for index in sorted(episodes)]
+
+    def _evaluate_continuing(self) -> list[Episode]:
+        """The first episodes that begin after training, while learning goes on."""
+        first = self._state.evaluated_from or self._state.schedule.interval
+        self._state = replace(self._state, evaluated_from=first)
+        episodes = [
+            record.episode
+            for interval in range(first, self._state.schedule.interval)
+            for record in self._run.read_interval(interval)
+        ]
+        while (missing := self._settings.evaluation_episodes - len(episodes)) > 0:
+            episodes += self._interval(at_most=missing)
+        return episodes[: self._settings.evaluation_episodes]
+
+    def _retain(self, episodes: int, *, accepted: bool) -> tuple[tuple[int, int], ...]:
+        """Drop the transitions that do not outlive the interval; where the others come from."""
+        interval = self._state.schedule.interval
+        held = [*self._state.kept, *((interval, index) for index in range(episodes))]
+        dropped = 0 if accepted else episodes
+        left = len(held) - dropped
+        lengths = [len(path) for path in self._learner.experience.paths[:left]]
+        kept = self._settings.retention.keep(lengths)
+        self._learner.keep(kept, drop_newest=dropped)
+        return tuple(held[left - kept : left])
+
+    def _resume(self) -> TrialState:
+        """Where the trial stands on disk, or its beginning."""
+        checkpoint, complaints = self._run.read_checkpoint()
+        for complaint in complaints:
+            self._watcher.notice(f"{complaint} Going on from the one before.")
+        if checkpoint is not None:
+            self._run.cut_metrics(checkpoint.state["metrics_size"])
+            return unpack(checkpoint, self._settings)
+        self._run.cut_metrics(0)
+        start = self._simulator.start()
+        rng = np.random.default_rng(np.random.SeedSequence(self._run.seed, spawn_key=(0, 0, _INITIAL)))
+        snapshot = initial_snapshot(InputShape.of(start.observation), len(self._simulator.actions), rng=rng)
+        return TrialState(Schedule(self._settings.schedule), snapshot)
+
+    def _write_checkpoint(self) -> None:
+        checkpoint = pack(self._state, self._run.metrics_size())
+        self._run.write_checkpoint(self._state.schedule.interval - 1, checkpoint)
+
+    def _check_space(self) -> None:
+        """Complain about a full disk before an interval is played rather than after."""
+        size = sum(array.nbytes for array in self._state.current.arrays().values())
+        check_space(self._run.path, 2 * size)
+
+    def _rng(self, purpose: int) -> np.random.Generator:
+        key = (self._state.schedule.interval, 0, purpose)
+        return np.random.default_rng(np.random.SeedSequence(self._run.seed, spawn_key=key))
+
+    def _add_episode(self, collected: Collected, losses: Sequence[float]) -> None:
+        episode = collected.episode
+        self._add_metrics(
+            {
+                "event": "episode",
+                "interval": collected.interval,
+                "index": collected.index,
+                "return": episode.score,
+                "steps": episode.steps,
+                "interactions": episode.interactions,
+                "end": str(episode.end),
+                "value_loss": round(statistics.fmean(losses), 6) if losses else None,
+            }
+        )
+
+    def _add_metrics(self, line: dict[str, Any]) -> None:
+        self._run.add_metrics(line)
+        self._watcher.metrics(line)
+
+    def _add_interactions(self, interactions: int) -> None:
+        self._spent += interactions
+        self._tell("playing")
+
+    def _tell(self, stage: str, *, always: bool = False) -> None:
+        now = time.monotonic()
+        if not always and now - self._told < 0.1:
+            return
+        self._told = now
+        mean, verdict = self._last or (None, None)
+        self._watcher.progress(
+            Progress(self._state.schedule.interval, self._spent, self._returns, mean, verdict, stage)
+        )
+
+
+def _check_finite(snapshot: Snapshot) -> None:
+    for name, array in snapshot.arrays().items():
+        if not np.isfinite(array).all():
+            raise LearningError(f"The weights {name} are no finite numbers any more; the last checkpoint is good.")
