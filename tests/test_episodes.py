@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
 from noveltree.agents import AGENTS, Settings, get_agent
-from noveltree.episodes import End, Episode, Play, drive, drive_stream, episode_rng
+from noveltree.episodes import Decision, End, Episode, Play, drive, drive_stream, episode_rng
 from noveltree.errors import InputError, SimulatorError
 from noveltree.evaluation import Evaluation, NodeFunction
-from noveltree.lookahead import Interactions, Node, Probabilities, Seconds, frames
+from noveltree.lookahead import Interactions, Lookahead, Node, Probabilities, Seconds, frames
 from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator
 
 
@@ -197,14 +198,29 @@ def test_a_learnt_termination_cost_guides_where_rewards_are_out_of_sight() -> No
     assert play.lookahead.root.state.observation[0] >= 18
 
 
-def test_a_play_can_be_left_after_any_decision_and_driven_on() -> None:
-    script = Script()
-    whole = corridor_play()
-    drive([whole], script.evaluation())
-    pieces = corridor_play()
-    while not pieces.finished:
-        drive([pieces], script.evaluation(), decisions=1)
-    assert played(whole.episode()) == played(pieces.episode())
+@pytest.mark.parametrize("evaluated", ["nothing", "base_policy", "termination_cost", "both"])
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_play_driven_one_decision_at_a_time_is_the_same_as_in_one_go(agent: str, evaluated: str) -> None:
+    outcomes = []
+    for decisions in (None, 1):
+        script = Script()
+        evaluation = Evaluation(
+            base_policy=script.base_policy if evaluated in ("base_policy", "both") else None,
+            termination_cost=script.termination_cost if evaluated in ("termination_cost", "both") else None,
+        )
+        play = corridor_play(agent=agent)
+        while not play.finished:
+            drive([play], evaluation, decisions=decisions)
+        outcomes.append(
+            (
+                played(play.episode()),
+                play.action_values,
+                script.policy_batches,
+                script.cost_batches,
+                play.rng.random(),
+            )
+        )
+    assert outcomes[0] == outcomes[1]
 
 
 def test_a_play_can_go_on_with_another_evaluation() -> None:
@@ -216,6 +232,47 @@ def test_a_play_can_go_on_with_another_evaluation() -> None:
     policies = [node.base_policy for node in play.lookahead.nodes() if node.base_policy is not None]
     assert policies
     assert all(isinstance(p, Probabilities) and list(p.values) == [0.0, 1.0, 0.0] for p in policies)
+
+
+def test_answers_are_forgotten_once_when_the_evaluation_changes_and_not_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forgotten: list[int] = []
+    forget = Lookahead.forget_evaluations
+
+    def counted(self: Lookahead, **initial: Any) -> None:
+        forgotten.append(len(told))
+        forget(self, **initial)
+        assert all(node.base_policy is node.termination_cost is None for node in self.nodes())
+
+    monkeypatch.setattr(Lookahead, "forget_evaluations", counted)
+    told: list[Decision] = []
+    play = corridor_play(agent="unpruned", budget=5)
+    first, second = Script(), Script()
+    for script in (first, first, second, second, first):
+        drive([play], script.evaluation(), decisions=2, on_decision=lambda play, decision: told.append(decision))
+    assert forgotten == [0, 4, 8]
+
+
+def test_what_is_kept_is_asked_again_after_the_evaluation_changes_and_only_then() -> None:
+    asked: list[Node] = []
+
+    def policy(nodes: Sequence[Node]) -> np.ndarray:
+        asked.extend(nodes)
+        return np.full((len(nodes), 3), 1 / 3)
+
+    play = corridor_play(agent="unpruned")
+    same = Evaluation(base_policy=policy)
+    drive([play], same, decisions=2)
+    known = [node for node in play.lookahead.nodes() if node.base_policy is not None]
+    assert play.lookahead.root in known
+    asked.clear()
+    drive([play], same, decisions=1)
+    assert not {id(node) for node in asked} & {id(node) for node in known}
+    root = play.lookahead.root
+    asked.clear()
+    drive([play], Evaluation(base_policy=lambda nodes: policy(nodes)), decisions=1)
+    assert root in asked
 
 
 def test_decisions_are_told_as_they_are_made() -> None:

@@ -310,6 +310,20 @@ class TestLearner:
         self.train(resumed, 5)
         assert _same(learner.snapshot(), resumed.snapshot())
 
+    def test_a_snapshot_of_convolutions_goes_on_as_well(self) -> None:
+        settings = LearningSettings(value=ValueSettings(at_least=0, every=4, batch=4, batches=1))
+        learner = Learner(initial_snapshot(SCREEN, 2, rng=np.random.default_rng(0)), settings)
+        rng = np.random.default_rng(0)
+        screens = rng.integers(0, 256, (9, 84, 84)).astype(np.uint8)
+        seen = CriticalPath(screens, rng.integers(2, size=8), rng.normal(size=8), terminal=True)
+        learner.take_in(seen, rng=np.random.default_rng(1))
+        resumed = Learner(learner.snapshot(), settings)
+        learner.keep(0)
+        for one in (learner, resumed):
+            one.take_in(seen, rng=np.random.default_rng(2))
+            one.train_policy(rng=np.random.default_rng(3))
+        assert _same(learner.snapshot(), resumed.snapshot())
+
     def test_going_back_brings_back_everything_in_training(self) -> None:
         learner = self.trained(LearningSettings(value=ValueSettings(at_least=10, refresh=70)), 5)
         before = learner.snapshot()
@@ -384,19 +398,31 @@ class TestSchedule:
             a, b = rng.normal(0, 1, 7).tolist(), rng.normal(0.5, 3, 12).tolist()
             assert judge(a, b).p_value == pytest.approx(stats.ttest_ind(a, b, equal_var=False).pvalue)
 
-    def test_the_first_interval_grows_in_waves_until_it_is_full(self) -> None:
-        schedule = Schedule(ScheduleSettings(interactions=1000, interval=100, wave=8))
-        assert schedule.episodes_to_play([]) == 8
-        assert schedule.episodes_to_play([30] * 5) == 8  # full, but the wave was promised
-        assert schedule.episodes_to_play([10] * 8) == 16
-        assert schedule.episodes_to_play([13] * 8) == 8
+    @pytest.mark.parametrize(
+        ("interactions", "promised"),
+        [
+            ([], 4),  # nothing is known yet: a wave
+            ([10], 5),  # nine more are expected, but not so far ahead
+            ([10] * 5, 10),  # five more are expected, five are known
+            ([10] * 9, 10),  # one is missing
+            ([10] * 10, 10),  # full
+            ([60], 2),  # much longer than those before: one more fills it
+            ([60, 30], 3),
+            ([60, 30, 30], 3),
+            ([0, 0], 6),
+        ],
+    )
+    def test_an_interval_is_promised_what_is_expected_to_fill_it_but_not_too_far_ahead(
+        self, interactions: list[int], promised: int
+    ) -> None:
+        schedule = Schedule(ScheduleSettings(interactions=1000, interval=100, wave=4))
+        assert schedule.episodes_promised(interactions) == promised
 
-    def test_later_intervals_have_what_is_expected_to_fill_them(self) -> None:
+    def test_the_next_interval_begins_where_this_one_ended(self) -> None:
         schedule = Schedule(ScheduleSettings(interactions=1000, interval=100))
         following = schedule.after(Interval(120, (1.0, 2.0, 3.0, 4.0)), Verdict(True, None))
-        assert following.episodes_to_play([]) == 4  # 100 / 30, rounded up
-        assert following.episodes_to_play([1, 1, 1, 1]) == 4  # fixed when it begins
         assert (following.interval, following.interactions) == (2, 120)
+        assert following.baseline == (1.0, 2.0, 3.0, 4.0)
 
     def test_returns_are_compared_with_those_before_the_last_update(self) -> None:
         good, bad = Interval(100, (10.0, 11.0, 12.0, 10.0)), Interval(100, (1.0, 2.0, 1.0, 2.0))

@@ -141,7 +141,7 @@ class Play:
         start = simulator.start()
         self._planner = agent.assemble(start, self._settings)
         self._budget = budget
-        self._rng = rng
+        self.rng = rng
         self._max_steps = max_steps
         self._break_ties = TIE_BREAKINGS[self._settings.tie_breaking]
         self._evaluation = UNINFORMED
@@ -155,6 +155,8 @@ class Play:
         self.decisions: list[Decision] = []
         #: Q(root, a) of the last decision, by which its action was chosen.
         self.action_values: ActionValues = []
+        #: Whether a decision was begun and is not made yet: it waits for answers, or was cut off.
+        self.deciding = False
 
     @property
     def finished(self) -> bool:
@@ -164,13 +166,14 @@ class Play:
     def decide(self) -> Generator[Question, Answer, Decision]:
         """One time step: grow the lookahead, select an action, execute it."""
         started = time.perf_counter()
+        self.deciding = True
         meter = self._budget.start()
         lookahead = self.lookahead
         lookahead.begin_time_step()
-        yield from self._planner.plan(lookahead, meter, rng=self._rng)
+        yield from self._planner.plan(lookahead, meter, rng=self.rng)
         root = lookahead.root
         self.action_values = self._planner.action_values(lookahead)
-        action = select_action(root, self.action_values, self._break_ties, rng=self._rng)
+        action = select_action(root, self.action_values, self._break_ties, rng=self.rng)
         child = root.children[action] or lookahead.expand(root, action)
         decision = Decision(
             action=action,
@@ -187,6 +190,7 @@ class Play:
         lookahead.advance(action, keep=self._settings.cache)
         # Freeing what is not kept takes its time too.
         self.decisions[-1] = replace(decision, seconds=time.perf_counter() - started)
+        self.deciding = False
         return self.decisions[-1]
 
     def use(self, evaluation: Evaluation) -> None:
@@ -197,6 +201,23 @@ class Play:
                 base_policy=evaluation.initial_base_policy(),
                 termination_cost=evaluation.initial_termination_cost(),
             )
+
+    def restore(
+        self,
+        lookahead: Lookahead,
+        decisions: Sequence[Decision],
+        action_values: ActionValues,
+        *,
+        evaluation: Evaluation,
+    ) -> None:
+        """Go on where another play was left that was driven with `evaluation`: what it answered is kept.
+
+        The generator of random numbers is not part of this; it has a state of its own.
+        """
+        self.lookahead = lookahead
+        self.decisions = list(decisions)
+        self.action_values = action_values
+        self._evaluation = evaluation
 
     def episode(self, *, interrupted: bool = False) -> Episode:
         """The episode as far as it was played."""

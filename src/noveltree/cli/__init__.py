@@ -9,14 +9,14 @@ from types import FrameType
 import typer
 from rich.text import Text
 
-from noveltree.cli import agents, bench, doctor, games, play, protocol, render, train, verify
+from noveltree.cli import agents, bench, curve, doctor, evaluate, games, play, protocol, render, runs, train, verify
 from noveltree.cli.console import err
 from noveltree.errors import NoveltreeError
 from noveltree.version import __version__
 
 app = typer.Typer(
     name="noveltree",
-    help="Width-based planning over black-box simulators, Atari-2600 first.",
+    help="Width-based planning and learning over black-box simulators, Atari-2600 first.",
     epilog="Start with: noveltree play breakout",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -24,6 +24,9 @@ app = typer.Typer(
 )
 app.command()(play.play)
 app.command()(train.train)
+app.command()(evaluate.evaluate)
+app.command()(runs.runs)
+app.command()(curve.curve)
 app.command()(games.games)
 app.command()(agents.agents)
 app.command()(verify.verify)

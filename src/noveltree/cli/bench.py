@@ -8,6 +8,7 @@ import typer
 
 from noveltree.bench import PlanningCost, measure_planning
 from noveltree.cli.console import LiveLine, out, print_json, table
+from noveltree.cli.learning import need_learn_extra
 from noveltree.errors import InputError
 
 app = typer.Typer(
@@ -60,6 +61,62 @@ def planning(
     out.print(listing)
     for budget, ratio in result["median_ratio"].items():
         out.print(f"Median over the games with a budget of {int(budget):,}: {ratio:.3f}")
+
+
+@app.command()
+def learning(
+    games: Annotated[str, typer.Option(help="Games, separated by commas.")] = "breakout,pong,qbert",
+    agent: Annotated[str, typer.Option(help="The agent.")] = "n-cpl",
+    episodes_at_once: Annotated[int, typer.Option(help="Episodes at once in (b) and (c).", min=1)] = 32,
+    decisions: Annotated[int, typer.Option(help="Decisions of each episode that are measured.", min=1)] = 8,
+    workers: Annotated[bool, typer.Option(help="Measure two worker processes, too.")] = True,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """CPU time of playing with networks and of learning, as a ratio to as many raw 15-frame emulator calls.
+
+    (a) one episode; (b) several episodes at once; (c) several at once, and learning from them.
+
+    [bold]Example[/]: noveltree bench learning --games qbert --decisions 16
+    """
+    need_learn_extra("Measuring learning")
+    from noveltree.bench.learning import LearningCost, measure_learning
+
+    listing = table(
+        *("game", "(a)", "s/decision", "(b)", "(c)", "us/raw call"),
+        right=("(a)", "s/decision", "(b)", "(c)", "us/raw call"),
+    )
+    splits = table("of (c)", right=())
+
+    def add(cost: LearningCost) -> None:
+        listing.add_row(
+            *(cost.game, f"{cost.latency_ratio:.3f}", f"{cost.decision_seconds:.3f}"),
+            *(f"{cost.collecting_ratio:.3f}", f"{cost.learning_ratio:.3f}", f"{cost.raw_us:,.0f}"),
+        )
+        splits.add_column(cost.game, justify="right")
+        line.update(f"{cost.game}: {cost.latency_ratio:.3f} {cost.collecting_ratio:.3f} {cost.learning_ratio:.3f}")
+
+    with LiveLine(quiet=json) as line:
+        result = measure_learning(
+            _parse_games(games),
+            agent=agent,
+            episodes_at_once=episodes_at_once,
+            decisions=decisions,
+            workers=workers,
+            on_cost=add,
+        )
+    if json:
+        print_json(result)
+        return
+    out.print(listing)
+    for part in result["games"][0]["split"]:
+        splits.add_row(part, *(f"{cost['split'][part]:.3f}" for cost in result["games"]))
+    out.print(splits)
+    out.print(
+        f"Medians: (a) {result['median_latency_ratio']:.3f}, (b) {result['median_collecting_ratio']:.3f}, "
+        f"(c) {result['median_learning_ratio']:.3f}; peak memory {result['peak_memory_mb']:,} MB"
+    )
+    if workers:
+        out.print(f"Two worker processes collect {result['two_workers']:.2f} times what one does.")
 
 
 def _parse_games(text: str) -> list[str]:

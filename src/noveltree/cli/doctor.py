@@ -23,7 +23,16 @@ from noveltree.simulators.games import (
 from noveltree.version import __version__
 
 _PACKAGES = ("ale-py", "gymnasium", "numpy", "numba", "pydantic", "typer", "rich", "imageio-ffmpeg")
-_EXTRAS = {"minigrid": "MiniGrid environments"}
+#: Optional packages, the extra that installs each, and what for.
+_EXTRAS = {
+    "minigrid": ("minigrid", "MiniGrid environments"),
+    **{
+        package: ("learn", "agents that learn")
+        for package in ("torch", "onnx", "onnxruntime", "safetensors", "scipy")
+    },
+    "matplotlib": ("plot", "figures"),
+    "tensorboard": ("tensorboard", "TensorBoard"),
+}
 
 
 def doctor(
@@ -66,8 +75,11 @@ def doctor(
 def _report(versions: dict[str, str | None], results: list[dict[str, object]]) -> None:
     out.print(f"noveltree {__version__}, Python {platform.python_version()}, {platform.platform()}", soft_wrap=True)
     for name, version in versions.items():
-        missing = f'not installed; for {_EXTRAS[name]}: pip install "noveltree[{name}]"' if name in _EXTRAS else ""
-        out.print(f"  {name} {version or missing or 'MISSING'}")
+        missing = "MISSING"
+        if name in _EXTRAS:
+            extra, purpose = _EXTRAS[name]
+            missing = f'not installed; for {purpose}: pip install "noveltree[{extra}]"'
+        out.print(f"  {name} {version or missing}", soft_wrap=True)
     for result in results:
         mark = ("ok  ", "green") if result["ok"] else ("FAIL", "bold red")
         out.print(Text.assemble(mark, f" {result['check']}: {result['finding']}"), soft_wrap=True)

@@ -6,16 +6,20 @@ import contextlib
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
-from noveltree.agents import AGENTS
+from noveltree.agents import AGENTS, get_agent
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
+from noveltree.cli.learning import need_learn_extra
 from noveltree.episodes import Decision, End, Play, drive
 from noveltree.errors import InputError
+from noveltree.evaluation import UNINFORMED, Evaluation
+from noveltree.learning import LearningSettings
 from noveltree.protocol import DEFAULT_PRESET, PRESETS, Protocol, make_protocol
 from noveltree.records import (
     EpisodeRecord,
@@ -27,6 +31,9 @@ from noveltree.records import (
 )
 from noveltree.simulators import Simulator
 from noveltree.simulators.games import all_games, game_title
+
+if TYPE_CHECKING:
+    from noveltree.records.run_directory import RunDirectory
 
 _PLAN = "Planning"
 _CONDITIONS = "Conditions"
@@ -63,6 +70,9 @@ def play(
     frames: Annotated[
         int | None,
         typer.Option(help="Emulated frames per decision, instead of interactions.", rich_help_panel=_CONDITIONS),
+    ] = None,
+    weights: Annotated[
+        Path | None, typer.Option(help="The run whose networks an agent that learns plays with.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the agent's random choices.", min=0, max=2**64 - 1)] = 0,
     episodes: Annotated[int, typer.Option(help="How many episodes to play.", min=1)] = 1,
@@ -126,12 +136,16 @@ def play(
       noveltree play qbert --preset lipovetzky-2015 --max-steps 20
 
       noveltree play FrozenLake-v1 --agent iw1 --json
+
+      noveltree play qbert --weights runs/qbert-n-cpl-seed0
     """
+    learnt = _Learnt.by(weights, agent)
     amount, unit = _chosen_budget(budget, seconds, frames)
     protocol = make_protocol(
         game,
         preset=preset,
-        agent=agent,
+        agent=agent if learnt is None else learnt.agent,
+        learning=None if learnt is None else learnt.learning,
         budget=amount,
         budget_unit=unit,
         action_set=action_set,
@@ -153,8 +167,9 @@ def play(
     check_writable(out_dir)
     results: list[dict[str, Any]] = []
     with contextlib.closing(protocol.make_simulator()) as simulator:
+        evaluation, digest = (UNINFORMED, None) if learnt is None else learnt.evaluation(protocol, simulator)
         for index in range(episodes):
-            session = _Session(protocol, simulator, seed, index, episodes, out_dir)
+            session = _Session(protocol, simulator, seed, index, episodes, out_dir, evaluation, digest)
             interrupted = session.run(max_steps, quiet=json)
             results.append(session.result())
             if not json:
@@ -172,13 +187,66 @@ def play(
         raise typer.Exit(_INTERRUPTED)
 
 
+@dataclass(frozen=True)
+class _Learnt:
+    """What a run has learnt."""
+
+    run: RunDirectory
+
+    @classmethod
+    def by(cls, weights: Path | None, agent: str | None) -> _Learnt | None:
+        """The run in `weights`; None if there is none, and the agent needs none."""
+        if weights is None:
+            if agent is not None and get_agent(agent).learns:
+                raise InputError(
+                    f"{agent} plays with networks that it has learnt: train it with `noveltree train`, and give "
+                    "the run's directory with --weights."
+                )
+            return None
+        if agent is not None and not get_agent(agent).learns:
+            raise InputError(f"{agent} learns nothing, so it cannot play with the networks in {weights}.")
+        need_learn_extra("Playing with networks", ("onnx", "onnxruntime", "safetensors"))
+        from noveltree.records.run_directory import RunDirectory
+
+        return cls(RunDirectory.open(weights)).of(agent)
+
+    def of(self, agent: str | None) -> _Learnt:
+        if agent is not None and get_agent(agent).name != self.agent:
+            raise InputError(f"The weights in {self.run.path} are of another agent: {self.agent}, not {agent}.")
+        return self
+
+    @property
+    def agent(self) -> str:
+        return self.run.protocol.agent
+
+    @property
+    def learning(self) -> LearningSettings | None:
+        return self.run.protocol.learning
+
+    def evaluation(self, protocol: Protocol, simulator: Simulator) -> tuple[Evaluation, str]:
+        """The networks, and the digest of their weights."""
+        from noveltree.trial import read_weights
+
+        deployment = read_weights(self.run, protocol, simulator)
+        return deployment.evaluation(), deployment.digest
+
+
 class _Session:
     """Playing one episode on the command line, and what is to be said of it."""
 
     def __init__(
-        self, protocol: Protocol, simulator: Simulator, seed: int, index: int, episodes: int, out_dir: Path
+        self,
+        protocol: Protocol,
+        simulator: Simulator,
+        seed: int,
+        index: int,
+        episodes: int,
+        out_dir: Path,
+        evaluation: Evaluation,
+        weights: str | None,
     ) -> None:
         self._protocol = protocol
+        self._evaluation, self._weights = evaluation, weights
         self._seed, self._index, self._episodes = seed, index, episodes
         self._out_dir = out_dir
         self._play = protocol.make_play(simulator, seed=seed, index=index)
@@ -194,7 +262,7 @@ class _Session:
         interrupted = False
         try:
             with LiveLine(quiet=quiet) as self._line:
-                drive([self._play], decisions=steps, on_decision=self._decided)
+                drive([self._play], self._evaluation, decisions=steps, on_decision=self._decided)
         except KeyboardInterrupt:
             interrupted = True
         except Exception:
@@ -268,7 +336,7 @@ class _Session:
     def _write(self, *, interrupted: bool) -> None:
         with _undisturbed():
             episode = self._play.episode(interrupted=interrupted)
-            self.record = EpisodeRecord(episode, self._protocol, self._seed, self._index)
+            self.record = EpisodeRecord(episode, self._protocol, self._seed, self._index, weights=self._weights)
             self.file = unused(self._out_dir / self.record.file_name())
             write_episode(self.file, self.record)
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import pydantic
 import typer
+from rich.text import Text
 
 from noveltree.agents import AGENTS, get_agent
-from noveltree.cli.console import LiveLine, completion, duration, err, out, print_json
+from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
 from noveltree.cli.learning import need_learn_extra
 from noveltree.errors import InputError
 from noveltree.learning import LearningSettings
 from noveltree.protocol import Protocol, make_protocol
-from noveltree.simulators.games import all_games
+from noveltree.simulators.games import all_games, game_title
+
+if TYPE_CHECKING:
+    from noveltree.trial import Progress
 
 _LEARN = "Learning"
 _MACHINE = "This machine"
@@ -33,47 +41,53 @@ def train(
         str,
         typer.Option(
             help="n-cpl, n-cpl-d or cpl.",
-            autocompletion=completion(name for name, known in AGENTS.items() if known.learns),
+            autocompletion=completion([name for name, known in AGENTS.items() if known.learns]),
         ),
     ] = "n-cpl",
     interactions: Annotated[int, typer.Option(help="Training budget.", min=1)] = 20_000_000,
-    interval: Annotated[
-        int | None,
-        typer.Option(help="Interactions between two updates, about.", show_default="1000000", min=1),
-    ] = None,
+    interval: Annotated[int, typer.Option(help="Interactions between two updates, about.", min=1)] = 1_000_000,
     seed: Annotated[int, typer.Option(help="Seed of the trial.", min=0, max=2**64 - 1)] = 0,
     out_dir: Annotated[
         Path | None, typer.Option("--out", help="The run's directory.", show_default="runs/GAME-AGENT-seedN")
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the run in this directory.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    workers: Annotated[int, typer.Option(help="Processes that play.", min=1, rich_help_panel=_MACHINE)] = 1,
+    workers: Annotated[
+        int, typer.Option(help="Processes that play; with 1, this one does.", min=1, rich_help_panel=_MACHINE)
+    ] = 1,
     episodes_at_once: Annotated[
-        int | None,
-        typer.Option(
-            help="Episodes that a process plays at once.", show_default="16", min=1, rich_help_panel=_MACHINE
-        ),
-    ] = None,
+        int, typer.Option(help="Episodes that a process plays at once.", min=1, rich_help_panel=_MACHINE)
+    ] = 32,
     device: Annotated[str, typer.Option(help="cpu or cuda.", rich_help_panel=_MACHINE)] = "cpu",
     budget: Annotated[
         int | None, typer.Option(help="Interactions per decision.", show_default="100", min=1)
     ] = None,
+    action_set: Annotated[str | None, typer.Option(help="minimal or full.", show_default="minimal")] = None,
+    max_frames: Annotated[
+        int | None, typer.Option(help="Frames per episode at most.", show_default="18000", min=1)
+    ] = None,
+    features: Annotated[
+        str | None, typer.Option(help="pixels, ram, bprost or atoms.", show_default="pixels")
+    ] = None,
     value_targets: Annotated[
-        str, typer.Option(help="paper, lambda-returns or monte-carlo.", rich_help_panel=_LEARN)
+        str, typer.Option(help="paper (TD(0)), lambda-returns or monte-carlo.", rich_help_panel=_LEARN)
     ] = "paper",
     retention: Annotated[
-        str, typer.Option(help="Transitions that outlive an interval: paper or latest.", rich_help_panel=_LEARN)
+        str,
+        typer.Option(help="Transitions that outlive an interval: paper (none) or latest.", rich_help_panel=_LEARN),
     ] = "paper",
     p_value: Annotated[
         float, typer.Option(help="Below it Welch's test rejects an update.", rich_help_panel=_LEARN)
     ] = 0.1,
     sides: Annotated[str, typer.Option(help="two-sided or one-sided.", rich_help_panel=_LEARN)] = "two-sided",
-    evaluation: Annotated[str, typer.Option(help="frozen or continuing.", rich_help_panel=_LEARN)] = "frozen",
+    evaluation: Annotated[
+        str, typer.Option(help="frozen, or continuing to learn.", rich_help_panel=_LEARN)
+    ] = "frozen",
     evaluation_episodes: Annotated[
         int, typer.Option(help="Episodes of the evaluation.", min=1, rich_help_panel=_LEARN)
     ] = 10,
 ) -> None:
-    """Train an agent, then evaluate it. Run the same command again to go on after a crash.
+    """Train an agent, then evaluate it. To go on after a crash, run the same command again.
 
     [bold]Examples[/]
 
@@ -90,66 +104,137 @@ def train(
         from noveltree.records.run_directory import RunDirectory
 
         run = RunDirectory.open(resume)
-        directory, protocol, seed = resume, run.protocol, run.seed
+        session = _Session(resume, run.protocol, run.seed)
     else:
         if game is None:
             raise InputError("Which game? Give its name, or --resume DIR to go on with a run.")
         if not get_agent(agent).learns:
-            learning = ", ".join(name for name, known in AGENTS.items() if known.learns)
-            raise InputError(f"{agent} learns nothing; the agents that do are {learning}.")
+            learners = ", ".join(name for name, known in AGENTS.items() if known.learns)
+            raise InputError(f"{agent} learns nothing; the agents that do are {learners}.")
         settings = _settings(
-            schedule={
-                "interactions": interactions,
-                "interval": 1_000_000 if interval is None else interval,
-                "p_value": p_value,
-                "sides": sides,
-            },
+            schedule={"interactions": interactions, "interval": interval, "p_value": p_value, "sides": sides},
             value={"targets": {"kind": value_targets}},
             retention={"kind": retention},
             evaluation=evaluation,
             evaluation_episodes=evaluation_episodes,
         )
-        protocol = make_protocol(game, agent=agent, budget=budget, learning=settings)
-        name = protocol.game.replace("/", "-")
-        directory = out_dir or Path("runs") / f"{name}-{protocol.agent}-seed{seed}"
-    _run(directory, protocol, seed, workers, episodes_at_once, device, json=json)
+        protocol = make_protocol(
+            game,
+            agent=agent,
+            budget=budget,
+            action_set=action_set,
+            max_frames=max_frames,
+            features=features,
+            learning=settings,
+        )
+        name = f"{protocol.game.replace('/', '-')}-{protocol.agent}-seed{seed}"
+        session = _Session(out_dir or Path("runs") / name, protocol, seed)
+    session.run(workers, episodes_at_once, device, json=json)
 
 
 def _settings(**chosen: Any) -> LearningSettings:
-    import pydantic
-
     try:
         return LearningSettings.model_validate(chosen)
     except pydantic.ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{where}: {first['msg'].lower()}.") from error
+        setting = str(first["loc"][-1]).replace("_", "-")
+        expected = first.get("ctx", {}).get("expected_tags")
+        complaint = f"this is none of {expected}" if expected else first["msg"].lower().rstrip(".")
+        raise InputError(f"--{setting}: {complaint}.") from error
 
 
-def _run(
-    directory: Path, protocol: Protocol, seed: int, workers: int, at_once: int | None, device: str, *, json: bool
-) -> None:
-    from noveltree.trial import EPISODES_AT_ONCE, Watcher
-    from noveltree.trial import train as train_in
+class _Session:
+    """Training on the command line, and what is to be said of it."""
 
-    assert protocol.learning is not None
-    with LiveLine(quiet=json) as line:
-        watcher = Watcher(
-            progress=lambda progress: line.update(str(progress)),
-            metrics=lambda metrics: None if json else err.print(str(metrics)),
-            notice=lambda text: err.print(text, soft_wrap=True),
+    def __init__(self, directory: Path, protocol: Protocol, seed: int) -> None:
+        assert protocol.learning is not None
+        self._directory, self._protocol, self._seed = directory, protocol, seed
+        self._budget = protocol.learning.schedule.interactions
+        self._started = time.monotonic()
+
+    def run(self, workers: int, at_once: int, device: str, *, json: bool) -> None:
+        from noveltree.trial import Watcher
+        from noveltree.trial import train as train_in
+
+        with self._tensorboard() as tensorboard, LiveLine(quiet=json) as self._line:
+
+            def add_metrics(line: dict[str, Any]) -> None:
+                if line["event"] == "interval" and not json:
+                    self._report_interval(line)
+                if tensorboard is not None:
+                    tensorboard.add(line)
+
+            watcher = Watcher(
+                progress=self._show,
+                metrics=add_metrics,
+                notice=lambda text: err.print(text, soft_wrap=True),
+            )
+            try:
+                result = train_in(
+                    self._directory,
+                    self._protocol,
+                    seed=self._seed,
+                    workers=workers,
+                    episodes_at_once=at_once,
+                    device=device,
+                    watcher=watcher,
+                )
+            except KeyboardInterrupt:
+                err.print(f"Interrupted. To go on: noveltree train --resume {self._directory}", soft_wrap=True)
+                raise typer.Exit(_INTERRUPTED) from None
+        if json:
+            print_json({**result, "run": str(self._directory)})
+        else:
+            self._report(result)
+
+    @contextlib.contextmanager
+    def _tensorboard(self) -> Iterator[Any]:
+        """What writes for TensorBoard, if that is installed."""
+        if importlib.util.find_spec("tensorboard") is None:
+            yield None
+            return
+        from noveltree.records.tensorboard import TensorBoard
+
+        with contextlib.closing(TensorBoard(self._directory / "tensorboard")) as writer:
+            yield writer
+
+    def _show(self, progress: Progress) -> None:
+        elapsed = time.monotonic() - self._started
+        rate = max(0, progress.interactions - progress.replayed) / elapsed if elapsed else 0.0
+        left = duration(max(0, self._budget - progress.interactions) / rate) if rate else "?"
+        mean = f"{sum(progress.returns) / len(progress.returns):,.5g}" if progress.returns else "-"
+        before = ""
+        if progress.last_return is not None and progress.verdict is not None:
+            word = "accepted" if progress.verdict.accepted else "rejected"
+            before = f" (before: {progress.last_return:,.5g}, {word})"
+        what = "evaluation" if progress.stage == "evaluating" else f"interval {progress.interval}"
+        learning = ", learning" if progress.stage == "learning" else ""
+        # What matters less stands last, where a narrow terminal cuts it off.
+        self._line.update(
+            f"{progress.interactions:,} of {self._budget:,}  {rate:,.0f}/s  {left} left  "
+            f"{what}{learning}: mean {mean} of {len(progress.returns)}{before}"
         )
-        started = time.monotonic()
-        result = train_in(
-            directory,
-            protocol,
-            seed=seed,
-            workers=workers,
-            episodes_at_once=at_once or EPISODES_AT_ONCE,
-            device=device,
-            watcher=watcher,
+
+    def _report_interval(self, line: dict[str, Any]) -> None:
+        verdict = "accepted" if line["accepted"] else "rejected"
+        test = f" (p = {line['p_value']:.3f})" if line["p_value"] is not None else ""
+        out.print(
+            f"Interval {line['interval']}: mean return {line['mean_return']:,.10g} of "
+            f"{counted(line['episodes'], 'episode')}, {verdict}{test}; "
+            f"{counted(line['interactions'], 'interaction')} so far",
+            soft_wrap=True,
         )
-    if json:
-        print_json(result)
-    else:
-        out.print(f"{result['score']} after {duration(time.monotonic() - started)}")
+
+    def _report(self, result: dict[str, Any]) -> None:
+        title = game_title(self._protocol.game) if self._protocol.simulator == "atari" else self._protocol.game
+        out.print(
+            Text.assemble(
+                (title, "bold"),
+                f", {self._protocol.agent}, seed {self._seed}: mean score ",
+                (f"{result['score']:,.10g}", "bold"),
+                f" of {counted(len(result['scores']), 'episode')} after "
+                f"{counted(result['interactions'], 'interaction')}",
+            ),
+            soft_wrap=True,
+        )
+        out.print(f"Run: {self._directory}", soft_wrap=True)

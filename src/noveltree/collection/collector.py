@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -26,28 +26,52 @@ class Collected:
     path: CriticalPath
 
 
-#: Told of every episode as soon as it is over, in whatever order that is, perhaps in another thread.
-OnCollected = Callable[[Collected], None]
-#: Told of interactions as they are spent.
-OnInteractions = Callable[[int], None]
+def _ignore(told: Any) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Who is told what happens while episodes are collected, perhaps in another thread."""
+
+    collected: Callable[[Collected], None] = _ignore
+    """Of every episode as soon as it is over, in whatever order that is."""
+    interactions: Callable[[int], None] = _ignore
+    """Of interactions as they are spent."""
 
 
 class Collector(Protocol):
-    """Plays the episodes of intervals with the networks that are deployed."""
+    """Plays the episodes that are ordered, with the networks that are deployed."""
+
+    listener: Listener
 
     def deploy(self, deployment: Deployment | None) -> None:
-        """Play with these networks from now on; None: a uniform policy and a termination cost of zero."""
+        """Play with these networks from now on; None: a uniform policy and a termination cost of zero.
+
+        All episodes that were ordered must have been collected.
+        """
         ...
 
-    def collect(
-        self, interval: int, indices: Sequence[int], on_collected: OnCollected, on_interactions: OnInteractions
-    ) -> Iterator[Collected]:
-        """Play these episodes of an interval, and return each when it is over."""
+    def order(self, interval: int, index: int) -> None:
+        """Have this episode played. Orders may come while others are being played."""
+        ...
+
+    def collect(self) -> Collected:
+        """An episode that was ordered and is over; wait for it if there is none yet."""
         ...
 
     def close(self) -> None:
         """Release what the collector holds."""
         ...
+
+
+def collect_all(collector: Collector, interval: int, indices: Iterable[int]) -> Iterator[Collected]:
+    """Order these episodes of an interval, and return each when it is over."""
+    ordered = list(indices)
+    for index in ordered:
+        collector.order(interval, index)
+    for _ in ordered:
+        yield collector.collect()
 
 
 class PathRecorder:

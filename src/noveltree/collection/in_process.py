@@ -2,51 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from noveltree.collection.collector import Collected, OnCollected, OnInteractions, PathRecorder
-from noveltree.episodes import Decision, Play, drive_stream
-from noveltree.evaluation import UNINFORMED
+from noveltree.collection.collector import Collected, Listener
+from noveltree.collection.playing import Order, Playing
+from noveltree.episodes import Decision
+from noveltree.errors import InputError
 from noveltree.learning.inference import Deployment
 from noveltree.protocol import Protocol
 
 
 class InProcess:
-    """Plays `at_once` episodes at a time."""
+    """Plays `at_once` episodes at a time, whenever one is to be collected."""
 
     def __init__(self, protocol: Protocol, *, seed: int, at_once: int, device: str = "cpu") -> None:
-        self._protocol = protocol
-        self._seed = seed
-        self._at_once = at_once
-        self._device = device
-        self._simulator = protocol.make_simulator()
-        self._evaluation = UNINFORMED
+        self.listener = Listener()
+        self._playing = Playing(
+            protocol, seed=seed, at_once=at_once, device=device, listen=lambda: None, decided=self._decided
+        )
+        self._collecting: Iterator[Collected] = iter(())
 
     def deploy(self, deployment: Deployment | None) -> None:
-        self._evaluation = UNINFORMED if deployment is None else deployment.evaluation(device=self._device)
+        self._playing.deploy(deployment)
 
-    def collect(
-        self, interval: int, indices: Sequence[int], on_collected: OnCollected, on_interactions: OnInteractions
-    ) -> Iterator[Collected]:
-        recorders: dict[Play, PathRecorder] = {}
-        places: dict[Play, int] = {}
+    def order(self, interval: int, index: int) -> None:
+        self._playing.order(Order(interval, index))
 
-        def begin() -> Iterator[Play]:
-            for index in indices:
-                play = self._protocol.make_play(self._simulator, seed=self._seed, index=index, interval=interval)
-                recorders[play] = PathRecorder(play)
-                places[play] = index
-                yield play
-
-        def decided(play: Play, decision: Decision) -> None:
-            recorders[play].decided(play, decision)
-            on_interactions(decision.interactions)
-
-        for play in drive_stream(begin(), self._evaluation, at_once=self._at_once, on_decision=decided):
-            episode = play.episode()
-            collected = Collected(interval, places.pop(play), episode, recorders.pop(play).path(episode))
-            on_collected(collected)
-            yield collected
+    def collect(self) -> Collected:
+        collected = next(self._collecting, None)
+        if collected is None:  # all that was ordered then is played
+            self._collecting = self._playing.run()
+            collected = next(self._collecting, None)
+        if collected is None:
+            raise InputError("There is nothing to collect: no episode was ordered.")
+        self.listener.collected(collected)
+        return collected
 
     def close(self) -> None:
-        self._simulator.close()
+        self._playing.close()
+
+    def _decided(self, decision: Decision) -> None:
+        self.listener.interactions(decision.interactions)

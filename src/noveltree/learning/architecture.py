@@ -92,6 +92,12 @@ class Architecture:
         )
 
 
+def outputs_of(weights: Weights) -> int:
+    """How many outputs the network with these weights has."""
+    last = max(weights, key=lambda name: int(name.partition(".")[0]))
+    return len(weights[last])
+
+
 def digest_of_weights(*networks: Weights) -> str:
     """Sixteen hexadecimal digits that identify the weights of networks, bit for bit."""
     total = hashlib.sha256()

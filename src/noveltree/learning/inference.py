@@ -19,14 +19,14 @@ from onnx import TensorProto, helper, numpy_helper
 
 from noveltree.errors import InputError
 from noveltree.evaluation import Evaluation
-from noveltree.learning.architecture import Architecture, Convolution, Dense, Weights, digest_of_weights
+from noveltree.learning.architecture import Architecture, Convolution, Dense, Weights, digest_of_weights, outputs_of
 from noveltree.learning.inputs import InputShape, batch_of_nodes
 from noveltree.lookahead import Node
 
 #: From a batch of inputs to a batch of outputs.
 Inference = Callable[[NDArray[np.generic]], NDArray[np.float32]]
 #: Inputs evaluated at once at most, which bounds memory; larger batches are no faster per input.
-LARGEST_BATCH = 64
+LARGEST_BATCH = 128
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Deployment:
 
     def evaluation(self, *, device: str = "cpu") -> Evaluation:
         """The base policy and the termination cost that these networks give."""
-        actions = len(self.policy[max(name for name in self.policy if name.endswith(".bias"))])
-        policy = make_inference(Architecture(self.input, actions), self.policy, softmax=True, device=device)
+        actions = Architecture(self.input, outputs_of(self.policy))
+        policy = make_inference(actions, self.policy, softmax=True, device=device)
         value = make_inference(Architecture(self.input, 1), self.value, device=device)
         return Evaluation(
             base_policy=partial(_answer, policy, self.input),
@@ -119,13 +119,13 @@ def to_onnx(architecture: Architecture, weights: Weights, *, softmax: bool = Fal
         constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
-    current = "input"
-    if architecture.input.image:
-        current = add("Cast", current, to=TensorProto.FLOAT)
-        current = add("Mul", current, constant("scale", np.array(architecture.scale, dtype=np.float32)))
+    current = add("Cast", "input", to=TensorProto.FLOAT) if architecture.input.image else "input"
     flat = not architecture.input.image
     for number, layer in enumerate(architecture.layers):
-        parameters = [constant(name, weights[name]) for name in (f"{number}.weight", f"{number}.bias")]
+        weight, bias = f"{number}.weight", f"{number}.bias"
+        # The first layer's weights are scaled instead of its inputs, which are more.
+        scaled = weights[weight] if number else weights[weight] * np.float32(architecture.scale)
+        parameters = constant(weight, scaled), constant(bias, weights[bias])
         if number:
             current = add("Relu", current)
         match layer:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from noveltree.learning.architecture import Architecture, Weights
+from noveltree.learning.architecture import Architecture, Weights, outputs_of
 from noveltree.learning.experience import CriticalPath, Experience
 from noveltree.learning.networks import Network
 from noveltree.learning.policy import train_policy
@@ -26,9 +27,10 @@ class Learner:
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot. The experience stays as it is."""
         weights = snapshot.weights
-        actions = len(list(weights["policy"].values())[-1])
         self.input = snapshot.input
-        self.policy = Network(Architecture(snapshot.input, actions), weights["policy"], device=self._device)
+        self.policy = Network(
+            Architecture(snapshot.input, outputs_of(weights["policy"])), weights["policy"], device=self._device
+        )
         self.value = ValueLearner(
             Architecture(snapshot.input, 1), weights["value"], self.settings.value, device=self._device
         )
@@ -37,8 +39,8 @@ class Learner:
         for name, parameter in self.value.network.layers.named_parameters():
             self.value.optimiser.state[parameter] = {
                 "step": torch.tensor(float(snapshot.optimiser_steps)),
-                "exp_avg": torch.tensor(weights["first_moment"][name], device=self._device),
-                "exp_avg_sq": torch.tensor(weights["second_moment"][name], device=self._device),
+                "exp_avg": _like(parameter, weights["first_moment"][name]),
+                "exp_avg_sq": _like(parameter, weights["second_moment"][name]),
             }
 
     def take_in(self, path: CriticalPath, *, rng: np.random.Generator) -> list[float]:
@@ -77,3 +79,8 @@ class Learner:
             time_steps=self.value.time_steps,
             since_update=self.value.since_update,
         )
+
+
+def _like(parameter: torch.Tensor, array: NDArray[np.float32]) -> torch.Tensor:
+    """The array as a tensor that lies in memory as the parameter does, which Adam relies on."""
+    return torch.empty_like(parameter, requires_grad=False).copy_(torch.from_numpy(array))

@@ -22,7 +22,7 @@ def train_policy(
         return []
     actions = network.architecture.outputs
     targets = np.concatenate([settings.targets.targets(path, actions) for path in experience.paths])
-    optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
+    optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
     losses = []
     for _ in range(settings.epochs):
         total = 0.0

@@ -68,8 +68,6 @@ class Schedule:
     """The interval that is being played, from 1."""
     interactions: int = 0
     """Of all intervals before it."""
-    episodes: int | None = None
-    """How many episodes it has; None in the first one, which grows in waves until it is full."""
     baseline: tuple[float, ...] | None = None
     """The returns that this one's are compared with: those before the last update. None: no test."""
 
@@ -79,14 +77,19 @@ class Schedule:
         left = self.settings.interactions - self.interactions
         return self.interval > 1 and left < self.settings.interval / 2
 
-    def episodes_to_play(self, interactions: Sequence[int]) -> int:
-        """The number of episodes of this interval, as far as it is known when these have been played."""
-        if self.episodes is not None:
-            return self.episodes
-        full = sum(interactions) >= self.settings.interval
-        waves = math.ceil(len(interactions) / self.settings.wave)
-        played_out = len(interactions) == waves * self.settings.wave
-        return (waves + (played_out and not full)) * self.settings.wave
+    def episodes_promised(self, interactions: Sequence[int]) -> int:
+        """How many episodes the interval has at least, when its first ones took so many interactions each.
+
+        These, and what is then expected to fill it; but never more ahead than `wave`, or than what is known, for
+        episodes played with new networks may be many times longer than those before. Since a promise depends on
+        the episodes before it alone, the interval's episodes do not depend on timing, and none is played in vain.
+        """
+        known, spent = len(interactions), sum(interactions)
+        left = self.settings.interval - spent
+        if left <= 0:
+            return known
+        expected = math.ceil(left * known / spent) if spent else self.settings.wave
+        return known + min(expected, max(self.settings.wave, known))
 
     def judge(self, interval: Interval) -> Verdict:
         """Accept or reject the update that this interval was played with."""
@@ -96,11 +99,9 @@ class Schedule:
 
     def after(self, interval: Interval, verdict: Verdict) -> Schedule:
         """The schedule when the interval is over."""
-        mean = max(1.0, interval.interactions / len(interval.returns))
         return Schedule(
             settings=self.settings,
             interval=self.interval + 1,
             interactions=self.interactions + interval.interactions,
-            episodes=max(1, math.ceil(self.settings.interval / mean)),
             baseline=interval.returns if verdict.accepted else None,
         )

@@ -44,7 +44,7 @@ class ScheduleSettings(_Settings):
 
     interactions: int = Field(default=20_000_000, ge=1, description="training budget")
     interval: int = Field(default=1_000_000, ge=1, description="interactions between two updates, about")
-    wave: int = Field(default=8, ge=1, description="episodes by which the first interval grows until it is full")
+    wave: int = Field(default=8, ge=1, description="episodes that an interval begins with")
     p_value: float = Field(default=0.1, ge=0, le=1, description="below it Welch's test rejects an update")
     sides: Sides = Field(default="two-sided", description="of Welch's test")
 

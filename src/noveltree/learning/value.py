@@ -26,7 +26,7 @@ class ValueLearner:
         self.settings = settings
         self._device = device
         self.network = Network(architecture, weights, device=device)
-        self.optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.learning_rate)
+        self.optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.learning_rate, fused=True)
         #: Transitions ever taken in, and how many of them since the last update.
         self.time_steps = 0
         self.since_update = 0

@@ -29,6 +29,11 @@ from noveltree.lookahead.rollout import Rollouts as Rollouts
 from noveltree.lookahead.rollout import sample_unsolved_child as sample_unsolved_child
 from noveltree.lookahead.rollout import update_solved_labels as update_solved_labels
 from noveltree.lookahead.rtdp import OneStepRollouts as OneStepRollouts
+from noveltree.lookahead.storage import Arrays as Arrays
+from noveltree.lookahead.storage import Counts as Counts
+from noveltree.lookahead.storage import StoredLookahead as StoredLookahead
+from noveltree.lookahead.storage import restore_lookahead as restore_lookahead
+from noveltree.lookahead.storage import store_lookahead as store_lookahead
 from noveltree.lookahead.tree import Lookahead as Lookahead
 from noveltree.lookahead.tree import Node as Node
 from noveltree.lookahead.uct import Uct as Uct

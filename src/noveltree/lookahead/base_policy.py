@@ -32,16 +32,18 @@ class Probabilities:
         self.values = values
 
     def sample(self, actions: Sequence[int], *, rng: np.random.Generator) -> int:
-        weights = [self.values[action] for action in actions]
-        total = sum(weights)
+        values = self.values
+        total = 0.0
+        for action in actions:
+            total += values[action]
         if not total > 0.0:  # the policy rules out all that is left: look at it all the same
             return UNIFORM.sample(actions, rng=rng)
         remainder = rng.random() * total
-        for action, weight in zip(actions, weights, strict=True):
-            remainder -= weight
+        for action in actions:
+            remainder -= values[action]
             if remainder < 0.0:
                 return action
-        return max(zip(weights, actions, strict=True))[1]  # rounding left a remainder
+        return max(actions, key=values.__getitem__)  # rounding left a remainder
 
 
 UNIFORM = UniformPolicy()

@@ -93,13 +93,14 @@ class Lookahead:
         termination_cost: float | None,
         node_type: type[Node] = Node,
     ) -> None:
-        self._simulator = simulator
+        self.simulator = simulator
         self._actions = len(simulator.actions)
-        self._base_policy = base_policy
-        #: What a new node's termination cost is; None if it has to be asked for.
+        #: What a new node's base policy and termination cost are; None if they have to be asked for.
+        self.base_policy = base_policy
         self.termination_cost = termination_cost
-        self._node_type = node_type
-        self._kept = False
+        self.node_type = node_type
+        #: Whether the last action's subtree was kept, so that the next time step finds cached nodes.
+        self.kept = False
         self.root = self._node(state, None, None, 0.0, False, 0)
         #: Calls of the simulator in this time step.
         self.interactions = 0
@@ -118,11 +119,11 @@ class Lookahead:
         """
         self.interactions = self.cached = self.pruned = self.deepest = 0
         for node in self.nodes():
-            node.cached = self._kept
+            node.cached = self.kept
             node.novel = True
             node.solved = False
             node.unsolved = list(range(self._actions))
-            self.cached += self._kept
+            self.cached += self.kept
 
     def nodes(self) -> Iterator[Node]:
         """All nodes below and including the root; parents come before their children."""
@@ -140,11 +141,11 @@ class Lookahead:
         """One interaction with the simulator, counted, that leaves the tree as it is."""
         self.interactions += 1
         try:
-            return self._simulator.step(state, action)
+            return self.simulator.step(state, action)
         except NoveltreeError:
             raise
         except Exception as error:
-            name = self._simulator.actions[action]
+            name = self.simulator.actions[action]
             raise SimulatorError(
                 f"The simulator failed on action {name!r}: {type(error).__name__}: {error}"
             ) from error
@@ -163,7 +164,7 @@ class Lookahead:
         root = old_root.children[action]
         assert root is not None
         self.root = root
-        self._kept = keep
+        self.kept = keep
         old_root.children[action] = None
         _free(old_root)
         if not keep:
@@ -177,7 +178,7 @@ class Lookahead:
 
     def forget_evaluations(self, *, base_policy: BasePolicy | None, termination_cost: float | None) -> None:
         """Reset what depends on network parameters, after these have changed."""
-        self._base_policy = base_policy
+        self.base_policy = base_policy
         self.termination_cost = termination_cost
         for node in self.nodes():
             node.base_policy = base_policy
@@ -186,8 +187,8 @@ class Lookahead:
     def _node(
         self, state: State, parent: Node | None, action: int | None, reward: float, terminal: bool, time: int
     ) -> Node:
-        return self._node_type(
-            state, parent, action, reward, terminal, time, self._actions, self._base_policy, self.termination_cost
+        return self.node_type(
+            state, parent, action, reward, terminal, time, self._actions, self.base_policy, self.termination_cost
         )
 
 

@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors
-import safetensors.numpy
 from numpy.typing import NDArray
 
 from noveltree.errors import OutputError, RecordError
@@ -43,6 +41,8 @@ class Checkpoint:
 
 def write_checkpoint(directory: Path, number: int, checkpoint: Checkpoint) -> None:
     """Write the checkpoint with this number into `directory`, and delete all but the last two."""
+    import safetensors.numpy  # of the extra `learn`; whoever only lists runs does without
+
     arrays = safetensors.numpy.save({name: np.ascontiguousarray(a) for name, a in checkpoint.arrays.items()})
     state = {"number": number, "arrays": hashlib.sha256(arrays).hexdigest(), "state": checkpoint.state}
     content = json.dumps({**state, "checksum": checksum(state)}, indent=1).encode()
@@ -88,6 +88,8 @@ def read_latest_checkpoint(directory: Path) -> tuple[Checkpoint | None, list[str
 
 def read_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint; complain if a bit of it is not what was written."""
+    import safetensors.numpy
+
     try:
         content = json.loads((path / _STATE).read_bytes())
         arrays = (path / _ARRAYS).read_bytes()

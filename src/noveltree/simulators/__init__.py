@@ -11,4 +11,5 @@ from noveltree.simulators.gymnasium import GymnasiumState as GymnasiumState
 from noveltree.simulators.gymnasium import is_environment_id as is_environment_id
 from noveltree.simulators.simulator import Simulator as Simulator
 from noveltree.simulators.simulator import State as State
+from noveltree.simulators.simulator import StorableStates as StorableStates
 from noveltree.simulators.simulator import Transition as Transition

@@ -10,15 +10,18 @@ import ale_py
 import numpy as np
 from numpy.typing import NDArray
 
-from noveltree.errors import InputError, SimulatorError
+from noveltree.errors import InputError, RecordError, SimulatorError
 from noveltree.simulators.games import canonical_game, rom_path
 from noveltree.simulators.screen import ScreenReducer
 from noveltree.simulators.simulator import State, Transition
 from noveltree.simulators.snapshots import LAST_FRAME, SnapshotPacker, flush, quiet, ram_of
-from noveltree.simulators.tiles import TileObserver
+from noveltree.simulators.tiles import COLORS, TILE_ROWS, TileObserver
 
 ActionSet = Literal["minimal", "full"]
 _NOOP = ale_py.Action.NOOP
+_TILES = COLORS * TILE_ROWS
+#: How tiles are stored: bits of a column each, whatever the machine's byte order.
+_STORED_TILES = np.dtype("<u2")
 
 
 class AtariState(State):
@@ -134,6 +137,35 @@ class Atari:
             if emulator.game_over(False):
                 _stand_at(emulator, self._flush, start)
         return total
+
+    def encode_state(self, state: State) -> bytes:
+        """The snapshot, and after it the tiles of this screen and of the one before, if they are observed."""
+        if not isinstance(state, AtariState):
+            raise InputError(f"An Atari simulator cannot encode a {type(state).__name__}.")
+        observed = [masks for masks in (state.tiles, state.previous_tiles) if masks is not None]
+        return state.snapshot + b"".join(masks.astype(_STORED_TILES).tobytes() for masks in observed)
+
+    def decode_state(self, data: bytes, observation: NDArray[Any]) -> AtariState:
+        # Snapshots of one game have one length. The emulator is not asked whether it likes them: it may crash.
+        start = self._start
+        length = len(start.snapshot)
+        expected = length if start.tiles is None else length + 2 * _TILES * _STORED_TILES.itemsize
+        if len(data) != expected:
+            raise RecordError(
+                f"A stored state has {len(data):,} bytes, but one of {self.game} "
+                f"{'without' if start.tiles is None else 'with'} tiles has {expected:,}."
+            )
+        if (observation.dtype, observation.shape) != (start.observation.dtype, start.observation.shape):
+            raise RecordError(
+                f"A stored screen has type {observation.dtype} and shape {observation.shape}, not "
+                f"{start.observation.dtype} and {start.observation.shape}."
+            )
+        tiles: NDArray[np.uint16] | None = None
+        previous: NDArray[np.uint16] | None = None
+        if start.tiles is not None:
+            stored = np.frombuffer(data, dtype=_STORED_TILES, offset=length).reshape(2, *start.tiles.shape)
+            tiles, previous = (masks.astype(np.uint16) for masks in stored)
+        return AtariState(data[:length], observation, tiles, previous)
 
     def close(self) -> None:
         self._emulator = self._camera = None

@@ -8,11 +8,15 @@ Moving left from cell 0 is bumping into the wall: the player stays where it is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noveltree.errors import InputError
+from noveltree.errors import InputError, RecordError
 from noveltree.simulators.simulator import State, Transition
+
+_CELL_BYTES = 8
 
 
 class CorridorState(State):
@@ -58,6 +62,20 @@ class Corridor:
         cell = max(0, state.cell + move)
         terminal = cell in self.pits or cell == self.length - 1
         return Transition(CorridorState(cell), float(self.rewards.get(cell, 0.0)), terminal)
+
+    def encode_state(self, state: State) -> bytes:
+        if not isinstance(state, CorridorState):
+            raise InputError(f"A corridor cannot encode a {type(state).__name__}.")
+        return state.cell.to_bytes(_CELL_BYTES, "little")
+
+    def decode_state(self, data: bytes, observation: NDArray[Any]) -> CorridorState:
+        cell = int.from_bytes(data, "little")
+        if len(data) != _CELL_BYTES or cell >= self.length:
+            raise RecordError(f"A stored state is no cell of a corridor of {self.length} cells.")
+        state = CorridorState(cell)
+        if observation.dtype != state.observation.dtype or not np.array_equal(observation, state.observation):
+            raise RecordError(f"A stored state is cell {cell} of a corridor, but another cell was observed.")
+        return state
 
     def close(self) -> None:
         pass

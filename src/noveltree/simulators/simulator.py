@@ -6,7 +6,7 @@ A simulator is anything with `actions`, `start`, `step` and `close`. Planners ne
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
@@ -50,4 +50,20 @@ class Simulator(Protocol):
 
     def close(self) -> None:
         """Release what the simulator holds."""
+        ...
+
+
+@runtime_checkable
+class StorableStates(Protocol):
+    """What a simulator may add so that its states can be written to disk. Observations are stored apart."""
+
+    def encode_state(self, state: State) -> bytes:
+        """All of a state but its observation."""
+        ...
+
+    def decode_state(self, data: bytes, observation: NDArray[Any]) -> State:
+        """The state that was encoded as `data`, in this simulator or in another one of the same game.
+
+        A RecordError says that no state of this simulator is encoded like this.
+        """
         ...

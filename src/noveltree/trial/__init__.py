@@ -5,6 +5,7 @@ This package needs the extra `learn`, which installs torch and ONNX Runtime.
 
 from noveltree.trial.evaluate import evaluate as evaluate
 from noveltree.trial.state import read_deployment as read_deployment
+from noveltree.trial.state import read_weights as read_weights
 from noveltree.trial.train import EPISODES_AT_ONCE as EPISODES_AT_ONCE
 from noveltree.trial.train import train as train
 from noveltree.trial.watcher import Progress as Progress

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from noveltree.collection import Collected, Collector, make_collector
+from noveltree.collection import Collected, Collector, Listener, collect_all, make_collector
 from noveltree.episodes import Episode
-from noveltree.errors import InputError
 from noveltree.learning.inference import Deployment
 from noveltree.records.episode_file import EpisodeRecord
 from noveltree.records.run_directory import RunDirectory
@@ -33,8 +32,6 @@ def evaluate(
     """
     run = RunDirectory.open(directory)
     deployment, interval = read_deployment(run)
-    if deployment is None:
-        raise InputError(f"The run in {directory} has learnt nothing yet: its first interval is not over.")
     scores: dict[int, float] = {}
     with contextlib.closing(
         make_collector(run.protocol, run.seed, workers=workers, at_once=episodes_at_once, device=device)
@@ -81,6 +78,7 @@ def frozen_episodes(
         record = EpisodeRecord(collected.episode, run.protocol, run.seed, collected.index, interval, weights)
         run.write_episode(run.evaluation_path(collected.index), record)
 
+    collector.listener = Listener(write, on_interactions)
     collector.deploy(deployment)
-    for collected in collector.collect(interval, missing, write, on_interactions):
+    for collected in collect_all(collector, interval, missing):
         yield collected.index, collected.episode

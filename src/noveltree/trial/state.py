@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from noveltree.errors import InputError, RecordError
+from noveltree.learning.architecture import Architecture
 from noveltree.learning.inference import Deployment
+from noveltree.learning.inputs import InputShape
 from noveltree.learning.schedule import Schedule
 from noveltree.learning.settings import LearningSettings
 from noveltree.learning.snapshot import Snapshot, read_snapshot
+from noveltree.protocol import Protocol
 from noveltree.records.checkpoint import Checkpoint
 from noveltree.records.run_directory import RunDirectory
+from noveltree.simulators import Simulator
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,6 @@ def pack(state: TrialState, metrics_size: int) -> Checkpoint:
         {
             "interval": schedule.interval,
             "interactions": schedule.interactions,
-            "episodes": schedule.episodes,
             "baseline": None if schedule.baseline is None else list(schedule.baseline),
             "current": state.current.state(),
             "previous": None if state.previous is None else state.previous.state(),
@@ -63,7 +67,6 @@ def unpack(checkpoint: Checkpoint, settings: LearningSettings) -> TrialState:
             settings=settings.schedule,
             interval=state["interval"],
             interactions=state["interactions"],
-            episodes=state["episodes"],
             baseline=None if state["baseline"] is None else tuple(state["baseline"]),
         ),
         current=snapshot("current"),
@@ -73,11 +76,40 @@ def unpack(checkpoint: Checkpoint, settings: LearningSettings) -> TrialState:
     )
 
 
-def read_deployment(run: RunDirectory) -> tuple[Deployment | None, int]:
-    """What a run has deployed (None: nothing yet), and the interval that it would be played in."""
+def read_deployment(run: RunDirectory) -> tuple[Deployment, int]:
+    """What a run has deployed, and the interval that it would be played in next.
+
+    A damaged checkpoint is not passed over: scores of older networks would go by the name of newer ones.
+    """
     assert run.protocol.learning is not None
-    checkpoint, _ = run.read_checkpoint()
-    if checkpoint is None:
-        return None, 1
-    state = unpack(checkpoint, run.protocol.learning)
-    return state.current.deployment, state.schedule.interval
+    checkpoint, complaints = run.read_checkpoint()
+    if complaints:
+        raise RecordError(f"{complaints[0]} Train on: that goes back to the one before.")
+    state = None if checkpoint is None else unpack(checkpoint, run.protocol.learning)
+    deployment = None if state is None else state.current.deployment
+    if state is None or deployment is None:
+        raise InputError(f"The run in {run.path} has not deployed any networks yet; train it on.")
+    return deployment, state.schedule.interval
+
+
+def read_weights(run: RunDirectory, protocol: Protocol, simulator: Simulator) -> Deployment:
+    """What a run has deployed, for playing under a protocol: of the same game and agent, with networks that fit."""
+    for what, theirs, ours in (
+        ("game", run.protocol.game, protocol.game),
+        ("agent", run.protocol.agent, protocol.agent),
+    ):
+        if theirs != ours:
+            raise InputError(f"The weights in {run.path} are of another {what}: {theirs}, not {ours}.")
+    deployment, _ = read_deployment(run)
+    shape = InputShape.of(simulator.start().observation)
+    actions = len(simulator.actions)
+    if (
+        deployment.input != shape
+        or not Architecture(shape, actions).fits(deployment.policy)
+        or not Architecture(shape, 1).fits(deployment.value)
+    ):
+        raise InputError(
+            f"The weights in {run.path} are of another network: it does not have {actions} actions and "
+            f"observations of shape {shape.observation}."
+        )
+    return deployment

@@ -11,10 +11,11 @@ from noveltree.errors import InputError
 from noveltree.learning.settings import LearningSettings
 from noveltree.protocol import Protocol
 from noveltree.records.run_directory import RunDirectory
+from noveltree.trial.memory import check_memory
 from noveltree.trial.watcher import Watcher
 
 #: Episodes that a process plays at once unless said otherwise: more do not make batches cheaper.
-EPISODES_AT_ONCE = 16
+EPISODES_AT_ONCE = 32
 
 
 def train(
@@ -34,6 +35,7 @@ def train(
     if protocol.learning is None:
         raise InputError(f"{protocol.agent} learns nothing; train n-cpl, n-cpl-d or cpl.")
     _check_schedule(protocol.learning)
+    check_memory(protocol, workers=workers, at_once=episodes_at_once)
     run = RunDirectory.create(directory, protocol, seed)
     with run.locked():
         if (result := run.read_result()) is not None:

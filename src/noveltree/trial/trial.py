@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from noveltree.collection import Collected, Collector, replay
+from noveltree.collection import Collected, Collector, Listener, replay
 from noveltree.episodes import Episode
 from noveltree.errors import LearningError
 from noveltree.learning.inputs import InputShape
@@ -28,10 +28,11 @@ from noveltree.records.episode_file import EpisodeRecord, read_episode
 from noveltree.records.run_directory import RunDirectory
 from noveltree.trial.evaluate import frozen_episodes
 from noveltree.trial.state import TrialState, pack, unpack
-from noveltree.trial.watcher import Progress, Watcher
+from noveltree.trial.watcher import Progress, Stage, Watcher
 
 #: Purposes of the learner's random numbers, which must not be those of an episode.
 _INITIAL, _VALUE, _POLICY = 1, 2, 3
+_SECONDS_BETWEEN_TELLING = 0.1
 
 
 class Trial:
@@ -50,6 +51,7 @@ class Trial:
             episode = read_episode(run.episode_path(interval, index)).episode
             self._learner.experience.add(replay(self._simulator, interval, index, episode).path)
         self._spent = self._state.schedule.interactions
+        self._replayed = self._spent
         self._last: tuple[float, Verdict] | None = None
         self._returns: tuple[float, ...] = ()
         self._told = 0.0
@@ -62,6 +64,7 @@ class Trial:
         continuing = self._settings.evaluation == "continuing"
         episodes = self._evaluate_continuing() if continuing else self._evaluate_frozen()
         scores = [episode.score for episode in episodes]
+        self._add_metrics({"event": "evaluation", "mean_return": statistics.fmean(scores), "returns": scores})
         result = {
             "game": self._run.protocol.game,
             "agent": self._run.protocol.agent,
@@ -79,7 +82,7 @@ class Trial:
     def _interval(self, *, at_most: int | None = None) -> list[Episode]:
         """Play an interval and learn from it; keep what was learnt, or go back. Its episodes.
 
-        If it has more than `at_most` episodes, these are played and the interval stays open.
+        If it has `at_most` episodes or more, so many are played and the interval stays open.
         """
         state, schedule, learner = self._state, self._state.schedule, self._learner
         started = time.monotonic()
@@ -88,16 +91,14 @@ class Trial:
         rng = self._rng(_VALUE)
         self._returns, self._spent = (), schedule.interactions
         episodes: list[Episode] = []
-        while len(episodes) < (count := schedule.episodes_to_play([e.interactions for e in episodes])):
-            wanted = count if at_most is None else min(count, at_most)
-            for collected in self._episodes(range(len(episodes), wanted), weights):
-                losses = learner.take_in(collected.path, rng=rng)
-                episodes.append(collected.episode)
-                self._returns = tuple(episode.score for episode in episodes)
-                self._add_episode(collected, losses)
-                self._tell("playing")
-            if wanted < count:
-                return episodes
+        for collected in self._episodes(weights, at_most):
+            losses = learner.take_in(collected.path, rng=rng)
+            episodes.append(collected.episode)
+            self._returns = tuple(episode.score for episode in episodes)
+            self._add_episode(collected, losses)
+            self._tell("playing")
+        if len(episodes) == at_most:
+            return episodes
         interval = Interval(sum(episode.interactions for episode in episodes), self._returns)
         verdict = schedule.judge(interval)
         policy_losses: list[float] = []
@@ -136,37 +137,45 @@ class Trial:
         self._write_checkpoint()
         return episodes
 
-    def _episodes(self, indices: range, weights: str | None) -> Iterator[Collected]:
-        """These episodes of the interval in the order of their index: replayed if they were recorded, or played."""
-        run, interval = self._run, self._state.schedule.interval
+    def _episodes(self, weights: str | None, at_most: int | None) -> Iterator[Collected]:
+        """The interval's episodes in the order of their index: replayed if they were recorded, played otherwise."""
+        run, schedule = self._run, self._state.schedule
+        interval = schedule.interval
 
         def record(collected: Collected) -> None:
-            episode = EpisodeRecord(
-                collected.episode, run.protocol, run.seed, collected.index, collected.interval, weights
+            path = run.episode_path(interval, collected.index)
+            run.write_episode(
+                path, EpisodeRecord(collected.episode, run.protocol, run.seed, collected.index, interval, weights)
             )
-            run.write_episode(run.episode_path(interval, collected.index), episode)
 
-        recorded = {
-            index: found.episode
-            for index in indices
-            if (
-                found := run.read_episode(
-                    run.episode_path(interval, index), interval=interval, index=index, weights=weights
-                )
-            )
-        }
-        missing = [index for index in indices if index not in recorded]
-        played = self._collector.collect(interval, missing, record, self._add_interactions)
-        waiting: dict[int, Collected] = {}
-        for index in indices:
+        self._collector.listener = Listener(record, self._add_interactions)
+        recorded: dict[int, Episode] = {}
+        played: dict[int, Collected] = {}
+        interactions: list[int] = []
+        promised = 0
+        while True:
+            due = schedule.episodes_promised(interactions)
+            for index in range(promised, due if at_most is None else min(due, at_most)):
+                path = run.episode_path(interval, index)
+                if found := run.read_episode(path, interval=interval, index=index, weights=weights):
+                    recorded[index] = found.episode
+                else:
+                    self._collector.order(interval, index)
+                promised = index + 1
+            index = len(interactions)
+            if index == promised:
+                return
             if index in recorded:
-                self._add_interactions(recorded[index].interactions)
-                yield replay(self._simulator, interval, index, recorded[index])
-                continue
-            while index not in waiting:
-                collected = next(played)
-                waiting[collected.index] = collected
-            yield waiting.pop(index)
+                collected = replay(self._simulator, interval, index, recorded.pop(index))
+                self._replayed += collected.episode.interactions
+                self._add_interactions(collected.episode.interactions)
+            else:
+                while index not in played:
+                    over = self._collector.collect()
+                    played[over.index] = over
+                collected = played.pop(index)
+            interactions.append(collected.episode.interactions)
+            yield collected
 
     def _evaluate_frozen(self) -> list[Episode]:
         """The first episodes that begin after training, played with what is deployed then."""
@@ -182,9 +191,6 @@ class Trial:
         ):
             episodes[index] = episode
             self._returns = (*self._returns, episode.score)
-            self._add_metrics(
-                {"event": "evaluation", "index": index, "return": episode.score, "steps": episode.steps}
-            )
             self._tell("evaluating", always=True)
         return [episodes[index] for index in sorted(episodes)]
 
@@ -260,16 +266,24 @@ class Trial:
 
     def _add_interactions(self, interactions: int) -> None:
         self._spent += interactions
-        self._tell("playing")
+        self._tell("evaluating" if self._state.schedule.finished else "playing")
 
-    def _tell(self, stage: str, *, always: bool = False) -> None:
+    def _tell(self, stage: Stage, *, always: bool = False) -> None:
         now = time.monotonic()
-        if not always and now - self._told < 0.1:
+        if not always and now - self._told < _SECONDS_BETWEEN_TELLING:
             return
         self._told = now
         mean, verdict = self._last or (None, None)
         self._watcher.progress(
-            Progress(self._state.schedule.interval, self._spent, self._returns, mean, verdict, stage)
+            Progress(
+                stage=stage,
+                interval=self._state.schedule.interval,
+                interactions=self._spent,
+                replayed=self._replayed,
+                returns=self._returns,
+                last_return=mean,
+                verdict=verdict,
+            )
         )
 
 

@@ -4,32 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from noveltree.learning.schedule import Verdict
+
+Stage = Literal["playing", "learning", "evaluating"]
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a trial is, for whoever watches it."""
+    """How far a trial is."""
 
+    stage: Stage
     interval: int
     interactions: int
     """Spent so far, in all intervals."""
+    replayed: int
+    """How many of them were not played now but replayed from what was recorded."""
     returns: tuple[float, ...]
-    """Of this interval's episodes that were learnt from."""
-    previous_return: float | None
+    """Of this interval's episodes that were learnt from, or of the evaluation's."""
+    last_return: float | None
     """The mean return of the interval before."""
     verdict: Verdict | None
     """On the interval before."""
-    stage: str
-    """What is being done: playing, learning or evaluating."""
+
+
+def _ignore(told: Any) -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class Watcher:
-    """Who is told what happens in a trial."""
+    """Who is told what happens in a trial: perhaps in another thread than the one that trains."""
 
-    progress: Callable[[Progress], None] = lambda progress: None
-    metrics: Callable[[dict[str, Any]], None] = lambda line: None
-    notice: Callable[[str], None] = lambda text: None
+    progress: Callable[[Progress], None] = _ignore
+    metrics: Callable[[dict[str, Any]], None] = _ignore
+    notice: Callable[[str], None] = _ignore

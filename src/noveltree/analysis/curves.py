@@ -1,0 +1,83 @@
+"""Learning curves: mean return per interval of a run, and the spread of published trials per million."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from noveltree.errors import RecordError
+from noveltree.published import TrialCurve
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedInterval:
+    """An interval of a run that is over."""
+
+    interval: int
+    interactions: int
+    """Of the run up to the end of the interval."""
+    episodes: int
+    mean_return: float
+    accepted: bool
+    """Whether Welch's test kept the networks with which it was played."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCurve:
+    """The learning curve of a run."""
+
+    label: str
+    intervals: tuple[FinishedInterval, ...]
+    evaluation: float | None
+    """Mean return of the evaluation, once the run is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class MillionRange:
+    """The mean returns of several trials in one million of their interactions."""
+
+    million: int
+    trials: int
+    lowest: float
+    mean: float
+    highest: float
+
+
+def finished_intervals(metrics: Iterable[Mapping[str, Any]]) -> tuple[FinishedInterval, ...]:
+    """The intervals that are over according to the metrics of a run."""
+    names = [field.name for field in dataclasses.fields(FinishedInterval)]
+    try:
+        return tuple(
+            FinishedInterval(**{name: line[name] for name in names})
+            for line in metrics
+            if line["event"] == "interval"
+        )
+    except KeyError as error:
+        raise RecordError(f"The metrics are damaged: a line has no {error}.") from error
+
+
+def up_to(interactions: int, trials: Iterable[TrialCurve]) -> tuple[TrialCurve, ...]:
+    """The first millions of the trials: as many as `interactions` are, rounded, and at least one."""
+    last = max(1, round(interactions / _MILLION))
+    return tuple(
+        dataclasses.replace(trial, millions=tuple(million for million in trial.millions if million.number <= last))
+        for trial in trials
+    )
+
+
+def ranges(trials: Sequence[TrialCurve]) -> tuple[MillionRange, ...]:
+    """Lowest, mean and highest of the trials' means in every million; each trial that finished it counts alike."""
+    means: dict[int, list[float]] = defaultdict(list)
+    for trial in trials:
+        for million in trial.millions:
+            means[million.number].append(million.mean_return)
+    return tuple(
+        MillionRange(number, len(values), min(values), statistics.fmean(values), max(values))
+        for number, values in sorted(means.items())
+    )

@@ -1,0 +1,126 @@
+"""`noveltree curve`: draw the learning curves of runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from noveltree.analysis import RunCurve, finished_intervals, up_to
+from noveltree.cli.console import out, print_json
+from noveltree.cli.learning import need_learn_extra
+from noveltree.errors import InputError
+from noveltree.published import TrialCurve, authors_curve
+from noveltree.records import write_atomically
+from noveltree.records.run_directory import RunDirectory
+from noveltree.simulators.games import game_title
+
+if TYPE_CHECKING:
+    from noveltree.report.curve import FigureFormat
+
+_FORMATS: dict[str, FigureFormat] = {".png": "png", ".svg": "svg"}
+_AGENT_TITLES = {"n-cpl": "N-CPL", "n-cpl-d": "N-CPL$_D$", "cpl": "CPL"}
+
+
+def curve(
+    runs: Annotated[list[Path], typer.Argument(help="Directories of runs of one agent in one game.")],
+    out_file: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The figure (.png or .svg).", show_default="curve.png in the first run"),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Draw how the mean return of runs grows, in front of the curve that the paper's authors released.
+
+    A run may still be going on: its finished intervals are drawn.
+
+    [bold]Examples[/]
+
+      noveltree curve runs/qbert-n-cpl-seed0
+
+      noveltree curve runs/qbert-n-cpl-seed* --out qbert.svg
+    """
+    need_learn_extra("Drawing", ("matplotlib",), extra="plot")
+    path = runs[0] / "curve.png" if out_file is None else out_file
+    if path.suffix.lower() not in _FORMATS:
+        raise InputError(f"A figure is a .png or an .svg, not {path.suffix or path.name!r}.")
+    opened = [RunDirectory.open(run) for run in runs]
+    _check_same(opened)
+    curves = [_curve(run, label) for run, label in zip(opened, _labels(opened), strict=True)]
+    protocol = opened[0].protocol
+    authors = up_to(_end(opened, curves), authors_curve(protocol.game, protocol.agent))
+    write_atomically(path, _draw(opened[0], curves, authors, _FORMATS[path.suffix.lower()]))
+    if not json:
+        out.print(f"Figure: {path}", soft_wrap=True)
+        return
+    print_json(
+        {
+            "figure": str(path),
+            "game": protocol.game,
+            "agent": protocol.agent,
+            "runs": [
+                {
+                    "run": str(run.path),
+                    "seed": run.seed,
+                    "protocol_hash": run.protocol.hash,
+                    "intervals": [dataclasses.asdict(interval) for interval in made.intervals],
+                    "evaluation": made.evaluation,
+                }
+                for run, made in zip(opened, curves, strict=True)
+            ],
+            "authors": [dataclasses.asdict(trial) for trial in authors],
+        }
+    )
+
+
+def _check_same(runs: Sequence[RunDirectory]) -> None:
+    first = runs[0]
+    for run in runs[1:]:
+        if (run.protocol.game, run.protocol.agent) != (first.protocol.game, first.protocol.agent):
+            raise InputError(
+                f"A figure shows one agent in one game, but {first.path} is {first.protocol.agent} in "
+                f"{first.protocol.game} and {run.path} is {run.protocol.agent} in {run.protocol.game}."
+            )
+
+
+def _labels(runs: Sequence[RunDirectory]) -> list[str]:
+    """By their seeds, or if these are not all different, by what is different in the names of their directories."""
+    if len({run.seed for run in runs}) == len(runs):
+        return [f"noveltree, seed {run.seed}" for run in runs]
+    paths = [run.path.resolve() for run in runs]
+    return [str(path.relative_to(os.path.commonpath(paths))) for path in paths]
+
+
+def _curve(run: RunDirectory, label: str) -> RunCurve:
+    intervals = finished_intervals(run.read_metrics())
+    if not intervals:
+        raise InputError(f"No interval of {run.path} is over yet: there is nothing to draw.")
+    result = run.read_result()
+    return RunCurve(label, intervals, None if result is None else result["score"])
+
+
+def _end(runs: Sequence[RunDirectory], curves: Sequence[RunCurve]) -> int:
+    """The interactions up to which the authors' curve is shown: to the end of training, reached or not."""
+    budgets = [run.protocol.learning.schedule.interactions for run in runs if run.protocol.learning]
+    return max([*budgets, *(made.intervals[-1].interactions for made in curves)])
+
+
+def _draw(
+    run: RunDirectory, curves: Sequence[RunCurve], authors: Sequence[TrialCurve], format: FigureFormat
+) -> bytes:
+    from noveltree.report.curve import draw_curves
+
+    protocol = run.protocol
+    game = game_title(protocol.game) if protocol.simulator == "atari" else protocol.game
+    agent = _AGENT_TITLES.get(protocol.agent, protocol.agent)
+    return draw_curves(
+        curves,
+        authors,
+        title=f"{game}, {agent}",
+        authors_label=f"authors' {agent}, {len(authors)} trials",
+        format=format,
+    )

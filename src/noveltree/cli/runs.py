@@ -1,0 +1,85 @@
+"""`noveltree runs`: what has been trained, and how far it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from noveltree.cli.console import out, print_json, table
+from noveltree.errors import InputError, NoveltreeError
+from noveltree.records.run_directory import RunDirectory
+
+_STYLES = {"damaged": "bold red", "running": "green"}
+
+
+def runs(
+    directory: Annotated[Path, typer.Argument(help="A directory with runs, or a run.")] = Path("runs"),
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """List runs: their state, how far they are, and their scores.
+
+    [bold]Example[/]: noveltree runs runs
+    """
+    if not directory.is_dir():
+        raise InputError(f"There is no directory {directory}.")
+    found = sorted(file.parent for file in directory.rglob("run.json"))
+    rows = [_describe(path) for path in found]
+    if json:
+        print_json({"runs": rows})
+        return
+    if not rows:
+        out.print(f"There are no runs in {directory}.", soft_wrap=True)
+        return
+    listing = table(
+        *("run", "state", "interactions", "interval", "last return", "score"),
+        right=("interactions", "interval", "last return", "score"),
+    )
+    for row in rows:
+        if row["state"] == "damaged":
+            listing.add_row(row["run"], Text("damaged", _STYLES["damaged"]), "", "", "", "")
+            continue
+        listing.add_row(
+            row["run"],
+            Text(row["state"], _STYLES.get(row["state"], "")),
+            f"{row['interactions']:,} of {row['budget']:,}",
+            str(row["interval"]),
+            "" if row["last_return"] is None else f"{row['last_return']:,.5g}",
+            "" if row["score"] is None else f"{row['score']:,.5g}",
+        )
+    out.print(listing)
+    for row in rows:
+        if row["complaint"]:
+            out.print(f"{row['run']}: {row['complaint']}", soft_wrap=True)
+
+
+def _describe(path: Path) -> dict[str, Any]:
+    try:
+        run = RunDirectory.open(path)
+        result = run.read_result()
+        metrics = run.read_metrics()
+    except NoveltreeError as error:
+        return {"run": str(path), "state": "damaged", "complaint": str(error)}
+    assert run.protocol.learning is not None
+    intervals = [line for line in metrics if line["event"] == "interval"]
+    interactions = intervals[-1]["interactions"] if intervals else 0
+    in_progress = [line for line in metrics if line["event"] == "episode" and line["interval"] > len(intervals)]
+    state = "finished" if result is not None else "running" if run.is_locked else "stopped"
+    return {
+        "run": str(path),
+        "state": state,
+        "game": run.protocol.game,
+        "agent": run.protocol.agent,
+        "seed": run.seed,
+        "protocol_hash": run.protocol.hash,
+        "interactions": interactions + sum(line["interactions"] for line in in_progress),
+        "budget": run.protocol.learning.schedule.interactions,
+        "interval": len(intervals) + (state != "finished"),
+        "accepted": sum(line["accepted"] for line in intervals),
+        "rejected": sum(not line["accepted"] for line in intervals),
+        "last_return": intervals[-1]["mean_return"] if intervals else None,
+        "score": None if result is None else result["score"],
+        "complaint": "",
+    }

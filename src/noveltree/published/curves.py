@@ -1,0 +1,53 @@
+"""The learning curves of the authors' released trials.
+
+An episode is counted in the million of simulator interactions in which it ends. The authors trained between two
+episodes, about a million interactions after they had last trained, so the first episodes of a million were played
+with the networks of the one before: a curve by millions lags behind one by intervals a little.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import importlib.resources
+import itertools
+import lzma
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Million:
+    """The episodes of a trial that ended in one million of its simulator interactions."""
+
+    number: int
+    """From 1: the first million."""
+    episodes: int
+    mean_return: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrialCurve:
+    """One trial of the authors, for as many millions as it finished."""
+
+    trial: int
+    millions: tuple[Million, ...]
+
+
+def authors_curve(game: str, agent: str) -> tuple[TrialCurve, ...]:
+    """The authors' trials of an agent in a game, both by their canonical names; empty if they did not play it."""
+    return _all_curves().get((agent, game), ())
+
+
+@functools.cache
+def _all_curves() -> dict[tuple[str, str], tuple[TrialCurve, ...]]:
+    packed = importlib.resources.files(__package__).joinpath("authors_curves.csv.xz").read_bytes()
+    rows = csv.DictReader(lzma.decompress(packed).decode().splitlines())
+    curves: dict[tuple[str, str], tuple[TrialCurve, ...]] = {}
+    for (agent, game, trial), group in itertools.groupby(
+        rows, key=lambda row: (row["agent"], row["game"], int(row["trial"]))
+    ):
+        millions = tuple(
+            Million(int(row["million"]), int(row["episodes"]), float(row["mean_return"])) for row in group
+        )
+        curves[agent, game] = (*curves.get((agent, game), ()), TrialCurve(trial, millions))
+    return curves

@@ -1,0 +1,195 @@
+"""Play files: an episode that was paused after a decision, from which it goes on as if it had not been.
+
+A play file is one safetensors file. Its arrays are the lookahead's (see `lookahead.storage`); its metadata holds,
+as JSON, the protocol, the decisions and the state of the random generator, and the SHA-256 digest of the whole
+file, computed with zeros in the digest's own place. Nothing is decoded before the digest was found to be right,
+for a damaged snapshot can crash the emulator. A digest is no signature: read only plays of those whom you trust.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pydantic
+import safetensors
+import safetensors.numpy
+from pydantic import BaseModel, ConfigDict
+
+from noveltree.episodes import Decision, Play
+from noveltree.errors import InputError, RecordError
+from noveltree.evaluation import UNINFORMED, Evaluation
+from noveltree.lookahead import Arrays, Counts, StoredLookahead, restore_lookahead, store_lookahead
+from noveltree.protocol import Protocol, compare_protocols, parse_protocol
+from noveltree.records.files import write_atomically
+from noveltree.simulators import Simulator
+
+_NO_DIGEST = b"0" * 64
+# Quotation marks inside of JSON strings are escaped, so that nothing in front of the digest looks like it.
+_DIGEST = re.compile(rb'"sha256":"([0-9a-f]{64})"')
+_GENERATOR = "PCG64"
+_LENGTH = 8  # bytes at the beginning that say how long the header is
+
+
+class _Words(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    state: int
+    inc: int
+
+
+class _Generator(BaseModel):
+    """The state of a random generator, as numpy gives it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    bit_generator: Literal["PCG64"]
+    state: _Words
+    has_uint32: int
+    uinteger: int
+
+
+class _Paused(BaseModel):
+    """All of a play but its lookahead's arrays."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, ser_json_inf_nan="constants")
+
+    format: Literal["noveltree-play"] = "noveltree-play"
+    version: Literal[1] = 1
+    protocol: dict[str, Any]
+    actions: list[str]
+    decisions: list[Decision]
+    action_values: list[float | None]
+    generator: _Generator
+    counts: Counts
+
+
+def write_play(path: Path, play: Play, protocol: Protocol) -> None:
+    """Write a play that is paused, atomically. Networks that it was driven with are not written."""
+    if play.deciding:
+        raise InputError("A play can be stored between two decisions, not in the middle of one.")
+    generator = play.rng.bit_generator.state
+    if generator["bit_generator"] != _GENERATOR:
+        raise InputError(f"A play can be stored if it draws from {_GENERATOR}, not {generator['bit_generator']}.")
+    stored = store_lookahead(play.lookahead)
+    paused = _Paused(
+        protocol=protocol.model_dump(mode="json"),
+        actions=list(play.lookahead.simulator.actions),
+        decisions=play.decisions,
+        action_values=play.action_values,
+        generator=_Generator.model_validate(generator),
+        counts=stored.counts,
+    )
+    metadata = {"play": paused.model_dump_json(), "sha256": _NO_DIGEST.decode()}
+    data = safetensors.numpy.save(
+        {name: np.ascontiguousarray(array) for name, array in stored.arrays.items()}, metadata
+    )
+    place = _DIGEST.search(data)
+    assert place is not None
+    digest = _digest(data, place).encode()
+    write_atomically(path, b"".join((data[: place.start(1)], digest, data[place.end(1) :])))
+
+
+def read_play(
+    path: Path, protocol: Protocol, simulator: Simulator, *, evaluation: Evaluation | None = UNINFORMED
+) -> Play:
+    """Read a play that was paused under `protocol`, to be driven on with a simulator made by it.
+
+    `evaluation` is what the play was driven with, such as the same networks: driven on with it, the play asks and
+    does what it would have without being written. Only that it has a base policy and a termination cost where the
+    other had can be checked. None says that it is not at hand: what it answered is then forgotten.
+    """
+    data = _read(path)
+    try:
+        paused, arrays = _parse(data)
+        _check_conditions(paused, protocol, simulator, evaluation)
+        play = protocol.make_play(simulator, seed=0, index=0)
+        _set_generator(play.rng, paused.generator)  # whatever it was seeded with
+        lookahead = restore_lookahead(
+            StoredLookahead(arrays, paused.counts), simulator, node_type=play.lookahead.node_type
+        )
+        if lookahead.root.time != len(paused.decisions):
+            raise RecordError("Its lookahead does not stand where its decisions lead.")
+    except RecordError as error:
+        raise RecordError(f"{path} cannot be read as a paused play. {error}") from error
+    except InputError as error:
+        raise InputError(f"{path} cannot be played on. {error}") from error
+    if evaluation is None:
+        evaluation = UNINFORMED
+        lookahead.forget_evaluations(
+            base_policy=evaluation.initial_base_policy(), termination_cost=evaluation.initial_termination_cost()
+        )
+    play.restore(lookahead, paused.decisions, paused.action_values, evaluation=evaluation)
+    return play
+
+
+def _digest(data: bytes, place: re.Match[bytes]) -> str:
+    """The digest of a file with zeros where it has its own."""
+    view = memoryview(data)
+    digest = hashlib.sha256(view[: place.start(1)])
+    digest.update(_NO_DIGEST)
+    digest.update(view[place.end(1) :])
+    return digest.hexdigest()
+
+
+def _read(path: Path) -> bytes:
+    """The bytes of a play file, if they are those that were written."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
+    place = _DIGEST.search(data)
+    if place is None:
+        raise RecordError(f"{path} is not a paused play of noveltree, or its beginning is damaged.")
+    if place[1] != _digest(data, place).encode():
+        raise RecordError(f"{path} is damaged or truncated: its checksum does not fit.")
+    return data
+
+
+def _parse(data: bytes) -> tuple[_Paused, Arrays]:
+    length = int.from_bytes(data[:_LENGTH], "little")
+    try:
+        text = json.loads(data[_LENGTH : _LENGTH + length])["__metadata__"]["play"]
+        return _Paused.model_validate_json(text), dict(safetensors.numpy.load(data))
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise RecordError(f"Its metadata are of another version: {where}: {first['msg'].lower()}.") from error
+    except (safetensors.SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise RecordError("It is another file with a checksum like that of a paused play.") from error
+
+
+def _check_conditions(
+    paused: _Paused, protocol: Protocol, simulator: Simulator, evaluation: Evaluation | None
+) -> None:
+    """Complain if the play was paused under other conditions than those under which it is to go on."""
+    before = parse_protocol(paused.protocol)
+    if before.hash != protocol.hash:
+        first = compare_protocols(before, protocol)[0]
+        raise InputError(
+            f"It was played under another protocol: {first.setting} was {first.first!r} and is {first.second!r}."
+        )
+    if paused.actions != list(simulator.actions):
+        raise InputError(f"It has the actions {', '.join(paused.actions)}: make the simulator by its protocol.")
+    counts = paused.counts
+    if evaluation is not None and (counts.uniform, counts.termination_cost) != (
+        evaluation.initial_base_policy() is not None,
+        evaluation.initial_termination_cost(),
+    ):
+        policy = "uniform" if counts.uniform else "evaluated"
+        cost = "zero" if counts.termination_cost is not None else "evaluated"
+        raise InputError(
+            f"Its base policy was {policy} and its termination cost {cost}: read it with the evaluation that it "
+            "was driven with, or with None, which forgets what was evaluated."
+        )
+
+
+def _set_generator(rng: np.random.Generator, generator: _Generator) -> None:
+    try:
+        rng.bit_generator.state = generator.model_dump()
+    except (ValueError, TypeError, OverflowError) as error:
+        raise RecordError("The state of its random generator is not one that a generator can be in.") from error

@@ -1,0 +1,1 @@
+"""Figures of what `analysis` computed; drawing needs the extra `plot`."""

@@ -1,0 +1,96 @@
+"""Train, and kill whoever trains with SIGKILL at random instants, again and again: `python -m tests.killing`.
+
+Starting Python and loading torch takes longer than the trial, so this process loads everything once and forks a
+child for every life of the trial.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+
+import noveltree.trial.trial  # loads torch, before anything is forked
+from noveltree.learning.learner import Learner
+from noveltree.learning.snapshot import Snapshot
+from noveltree.protocol import Protocol
+from noveltree.trial import train
+from tests.runs import small_protocol
+
+assert noveltree.trial.trial.Trial
+
+
+def killed_protocol() -> Protocol:
+    """Twelve intervals: long enough to be killed more than twenty times."""
+    return small_protocol(interactions=12_000)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--kills", type=int, required=True)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--longest-life", type=float, required=True, help="seconds")
+    parser.add_argument("--sabotage", action="store_true", help="resume without Adam's moments")
+    options = parser.parse_args()
+    rng = np.random.default_rng(0)
+    kills = 0
+    intervals = set()
+    while True:
+        child = os.fork()
+        if child == 0:
+            _live(options.directory, options.workers, sabotage=options.sabotage and kills > 0)
+        if kills >= options.kills:
+            _, status = os.waitpid(child, 0)
+            assert os.waitstatus_to_exitcode(status) == 0
+            break
+        time.sleep(float(rng.uniform(0.0, options.longest_life)))
+        os.kill(_victim(child, rng), signal.SIGKILL)
+        kills += 1
+        intervals.add(max((path.name for path in options.directory.glob("checkpoints/0*")), default="none"))
+        while os.waitpid(child, os.WNOHANG) == (
+            0,
+            0,
+        ):  # a worker was killed: its master goes on until it is its turn
+            time.sleep(float(rng.uniform(0.0, options.longest_life)))
+            os.kill(_victim(child, rng), signal.SIGKILL)
+            kills += 1
+    print(json.dumps({"kills": kills, "intervals": len(intervals)}))
+
+
+def _live(directory: Path, workers: int, *, sabotage: bool) -> None:
+    """What a child does: train as if nothing had happened."""
+    if sabotage:
+        _forget_moments()
+    try:
+        train(directory, killed_protocol(), workers=workers, episodes_at_once=4)
+    except BaseException as error:
+        print(f"{type(error).__name__}: {error}", flush=True)
+        os._exit(1)
+    os._exit(0)
+
+
+def _forget_moments() -> None:
+    restore = Learner.restore
+
+    def forgetful(learner: Learner, snapshot: Snapshot) -> None:
+        restore(learner, snapshot)
+        for state in learner.value.optimiser.state.values():
+            state["exp_avg"].zero_()
+
+    Learner.restore = forgetful  # type: ignore[method-assign]
+
+
+def _victim(child: int, rng: np.random.Generator) -> int:
+    """The process that trains, or one of those that play for it."""
+    children = Path(f"/proc/{child}/task/{child}/children").read_text().split()
+    return int(rng.choice([child, *map(int, children)]))
+
+
+if __name__ == "__main__":
+    main()

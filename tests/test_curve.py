@@ -1,0 +1,296 @@
+"""Learning curves: those of the authors as data, those of runs from their metrics, and the figure of both."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import math
+import statistics
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+from matplotlib.image import imread
+from typer.testing import CliRunner
+
+from noveltree.analysis import FinishedInterval, MillionRange, RunCurve, finished_intervals, ranges, up_to
+from noveltree.cli import learning
+from noveltree.cli.curve import curve
+from noveltree.errors import InputError, OutputError, RecordError
+from noveltree.learning import LearningSettings
+from noveltree.protocol import make_protocol
+from noveltree.published import Million, TrialCurve, authors_curve
+from noveltree.records.run_directory import RunDirectory
+from noveltree.report.curve import draw_curves
+from noveltree.simulators.games import PAPER_GAMES
+
+ROOT = Path(__file__).parent.parent
+BLUE = (0x00, 0x72, 0xB2)
+
+
+def load_script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("authors_curves", ROOT / "scripts" / "authors_curves.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def episode(algorithm: str, game: str, trial: int, reward: float, sim_calls: int) -> dict[str, str]:
+    texts = {"algorithm": algorithm, "game": game, "trial": str(trial)}
+    return {**texts, "reward": str(reward), "sim_calls": str(sim_calls)}
+
+
+def add_interval(run: RunDirectory, number: int, interactions: int, mean: float, *, accepted: bool = True) -> None:
+    line = {"event": "interval", "interval": number, "episodes": 9, "interactions": interactions}
+    run.add_metrics({**line, "mean_return": mean, "accepted": accepted, "tested": True, "p_value": 0.5})
+
+
+def make_run(path: Path, game: str = "qbert", *, agent: str = "n-cpl", seed: int = 0) -> RunDirectory:
+    """A run of two million interactions, one and a half of which were played in two intervals."""
+    settings = LearningSettings.model_validate({"schedule": {"interactions": 2_000_000, "interval": 750_000}})
+    run = RunDirectory.create(path, make_protocol(game, agent=agent, learning=settings), seed)
+    run.add_metrics({"event": "episode", "interval": 1, "index": 0, "return": 5000.0, "interactions": 40_000})
+    add_interval(run, 1, 760_000, 5000.0)
+    add_interval(run, 2, 1_520_000, 4000.0, accepted=False)
+    run.add_metrics({"event": "episode", "interval": 3, "index": 0, "return": 7000.0, "interactions": 40_000})
+    return run
+
+
+def pixels(png: bytes) -> Any:
+    """Red, green and blue, 0 to 255."""
+    return np.rint(imread(io.BytesIO(png), format="png")[..., :3] * 255).astype(int)
+
+
+def count(image: Any, colour: tuple[int, int, int]) -> int:
+    return int((image == colour).all(axis=2).sum())
+
+
+class TestAggregation:
+    def test_by_hand(self) -> None:
+        episodes = [
+            episode("N-CPL_D", "MsPacman", 1, 10, 400_000),
+            episode("N-CPL_D", "MsPacman", 1, 20, 1_000_000),  # ends with the first million, so in it
+            episode("N-CPL_D", "MsPacman", 1, 5, 1_000_001),  # begins with the second, and is all that ends in it
+            episode("N-CPL_D", "MsPacman", 1, 1, 2_500_000),
+            episode("N-CPL_D", "MsPacman", 1, 0, 2_600_000),
+            episode("N-CPL_D", "MsPacman", 1, 0, 3_100_000),  # the fourth million was not finished
+            episode("CPL", "Pong", 0, 2 / 3, 1_000_000),
+        ]
+        assert load_script().aggregate(episodes).splitlines() == [
+            "agent,game,trial,million,episodes,mean_return",
+            "cpl,pong,0,1,1,0.666667",
+            "n-cpl-d,ms_pacman,1,1,2,15",
+            "n-cpl-d,ms_pacman,1,2,1,5",
+            "n-cpl-d,ms_pacman,1,3,2,0.5",
+        ]
+
+    def test_interactions_that_do_not_add_up_are_refused(self) -> None:
+        episodes = [episode("CPL", "Pong", 0, 1, 900_000), episode("CPL", "Pong", 0, 1, 800_000)]
+        with pytest.raises(ValueError, match="fall from 900000 to 800000"):
+            load_script().aggregate(episodes)
+
+
+class TestAuthorsCurves:
+    @pytest.mark.parametrize("agent", ["n-cpl", "n-cpl-d", "cpl"])
+    def test_every_game_of_the_paper_has_five_trials_of_22_millions(self, agent: str) -> None:
+        for game in PAPER_GAMES:
+            trials = authors_curve(game, agent)
+            assert [trial.trial for trial in trials] == [0, 1, 2, 3, 4]
+            for trial in trials:
+                stopped_early = (game, agent, trial.trial) == ("name_this_game", "n-cpl-d", 4)
+                numbers = [million.number for million in trial.millions]
+                assert numbers == list(range(1, (11 if stopped_early else 22) + 1))
+                assert all(million.episodes >= 1 for million in trial.millions)
+                assert all(math.isfinite(million.mean_return) for million in trial.millions)
+
+    @pytest.mark.parametrize(
+        ("game", "episodes", "means"),
+        [
+            ("qbert", [9, 9, 9, 9, 11], [20411.1, 21486.1, 20383.3, 23486.1, 20943.2]),
+            ("breakout", [41, 41, 39, 40, 43], [54.5854, 65.6585, 57.3333, 70.85, 51.8372]),
+            ("pong", [14, 12, 12, 13, 13], [7.5, 7.16667, 9.16667, 6.69231, 8.76923]),
+        ],
+    )
+    def test_second_million_of_n_cpl(self, game: str, episodes: list[int], means: list[float]) -> None:
+        second = [trial.millions[1] for trial in authors_curve(game, "n-cpl")]
+        assert [million.episodes for million in second] == episodes
+        assert [million.mean_return for million in second] == means
+        assert ranges(authors_curve(game, "n-cpl"))[1].mean == pytest.approx(statistics.fmean(means))
+
+    def test_what_the_authors_did_not_play_is_empty(self) -> None:
+        assert authors_curve("CartPole-v1", "n-cpl") == ()
+        assert authors_curve("qbert", "riw-c") == ()
+
+
+class TestAnalysis:
+    TRIALS = (
+        TrialCurve(0, (Million(1, 3, 10.0), Million(2, 3, 40.0))),
+        TrialCurve(1, (Million(1, 9, 20.0),)),
+    )
+
+    def test_only_intervals_that_are_over_are_points(self, tmp_path: Path) -> None:
+        assert finished_intervals(make_run(tmp_path / "run").read_metrics()) == (
+            FinishedInterval(1, 760_000, 9, 5000.0, True),
+            FinishedInterval(2, 1_520_000, 9, 4000.0, False),
+        )
+
+    def test_a_damaged_line_is_refused(self) -> None:
+        with pytest.raises(RecordError, match="'interactions'"):
+            finished_intervals([{"event": "interval", "interval": 1}])
+
+    def test_ranges_count_trials_alike_however_many_episodes_they_have(self) -> None:
+        assert ranges(self.TRIALS) == (MillionRange(1, 2, 10.0, 15.0, 20.0), MillionRange(2, 1, 40.0, 40.0, 40.0))
+
+    @pytest.mark.parametrize(
+        ("interactions", "millions"), [(4_000, 1), (1_080_000, 1), (1_950_000, 2), (20_000_000, 2)]
+    )
+    def test_trials_are_cut_at_the_nearest_million(self, interactions: int, millions: int) -> None:
+        assert len(up_to(interactions, self.TRIALS)[0].millions) == millions
+
+
+class TestFigure:
+    def draw(self, *, evaluation: float | None = None, rejected: bool = False, **changes: Any) -> bytes:
+        intervals = (
+            FinishedInterval(1, 1_010_000, 30, 5000.0, True),
+            FinishedInterval(2, 2_050_000, 12, 21_000.0, not rejected),
+        )
+        choices: dict[str, Any] = {
+            "runs": [RunCurve("noveltree, seed 0", intervals, evaluation)],
+            "authors": up_to(2_000_000, authors_curve("qbert", "n-cpl")),
+            "title": "Qbert, N-CPL$_D$",
+            "authors_label": "authors' N-CPL$_D$, 5 trials",
+            "format": "png",
+        }
+        return draw_curves(**{**choices, **changes})
+
+    def test_png_shows_the_run_and_the_authors_with_a_white_margin(self) -> None:
+        png = self.draw()
+        assert png.startswith(b"\x89PNG\r\n\x1a\n")
+        image = pixels(png)
+        assert image.shape[1] == pytest.approx(80 / 25.4 * 300, rel=0.05)
+        assert count(image, BLUE) > 1000
+        assert count(image, (0x60, 0x60, 0x60)) > 1000
+        for edge in (image[0], image[-1], image[:, 0], image[:, -1]):
+            assert (edge == 255).all()
+
+    def test_without_the_authors_nothing_is_grey(self) -> None:
+        image = pixels(self.draw(authors=()))
+        assert count(image, BLUE) > 1000
+        assert count(image, (0x60, 0x60, 0x60)) < 100
+
+    def test_an_evaluation_and_a_rejection_add_a_line_and_a_cross(self) -> None:
+        plain, evaluated, rejected = self.draw(), self.draw(evaluation=15_000.0), self.draw(rejected=True)
+        assert count(pixels(evaluated), BLUE) > count(pixels(plain), BLUE) + 500
+        high, low = (
+            (pixels(self.draw(evaluation=score)) == BLUE).all(axis=2).sum(axis=1).argmax() for score in (20e3, 6e3)
+        )
+        assert high < low  # rows of the picture, counted from its top
+        svg = self.draw(format="svg", evaluation=15_000.0, rejected=True).decode()
+        assert "<!-- rejected -->" in svg
+        assert "<!-- evaluation -->" in svg
+        assert "<!-- rejected -->" not in self.draw(format="svg").decode()
+        assert rejected != plain
+
+    def test_many_runs_with_long_names_are_not_cut(self) -> None:
+        interval = FinishedInterval(1, 1_000_000, 30, 5000.0, True)
+        image = pixels(self.draw(runs=[RunCurve(f"{number}" * 60, (interval,), None) for number in range(20)]))
+        for edge in (image[0], image[-1], image[:, 0], image[:, -1]):
+            assert (edge == 255).all()
+
+    @pytest.mark.parametrize("format", ["png", "svg"])
+    def test_the_same_curves_give_the_same_bytes(self, format: str) -> None:
+        assert self.draw(format=format) == self.draw(format=format)
+
+
+class TestCommand:
+    def test_the_figure_is_in_the_first_run(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        make_run(tmp_path / "run")
+        curve([tmp_path / "run"])
+        assert (tmp_path / "run" / "curve.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+        assert capsys.readouterr().out == f"Figure: {tmp_path / 'run' / 'curve.png'}\n"
+
+    def test_json_is_the_numbers_and_nothing_else(self, tmp_path: Path) -> None:
+        first = make_run(tmp_path / "first")
+        first.write_result({"score": 6500.0})
+        make_run(tmp_path / "second", seed=1)
+        app = typer.Typer()
+        app.command()(curve)
+        figure = tmp_path / "figures" / "qbert.SVG"
+        paths = [str(tmp_path / name) for name in ("first", "second")]
+        result = CliRunner().invoke(app, [*paths, "--out", str(figure), "--json"], catch_exceptions=False)
+        assert figure.read_text().startswith("<?xml")
+        assert result.stdout.count("\n") == 1
+        printed = json.loads(result.stdout)
+        assert printed["figure"] == str(figure)
+        assert (printed["game"], printed["agent"]) == ("qbert", "n-cpl")
+        assert [run["run"] for run in printed["runs"]] == paths
+        assert [run["seed"] for run in printed["runs"]] == [0, 1]
+        assert [run["evaluation"] for run in printed["runs"]] == [6500.0, None]
+        assert printed["runs"][0]["protocol_hash"] == first.protocol.hash
+        assert printed["runs"][1]["intervals"][1] == {
+            "interval": 2,
+            "interactions": 1_520_000,
+            "episodes": 9,
+            "mean_return": 4000.0,
+            "accepted": False,
+        }
+        assert len(printed["authors"]) == 5
+        assert printed["authors"][0]["millions"][1] == {"number": 2, "episodes": 9, "mean_return": 20411.1}
+        assert len(printed["authors"][0]["millions"]) == 2
+
+    def test_runs_with_one_seed_are_told_apart_by_their_directories(self, tmp_path: Path) -> None:
+        for name in ("slow/run", "fast/run"):
+            make_run(tmp_path / name)
+        curve([tmp_path / "slow/run", tmp_path / "fast/run"], tmp_path / "both.svg")
+        svg = (tmp_path / "both.svg").read_text()
+        assert "<!-- slow/run -->" in svg
+        assert "<!-- fast/run -->" in svg
+
+    def test_a_game_that_the_authors_did_not_play(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        make_run(tmp_path / "run", "corridor")
+        curve([tmp_path / "run"], json=True)
+        assert json.loads(capsys.readouterr().out)["authors"] == []
+
+    @pytest.mark.parametrize(("game", "agent"), [("pong", "n-cpl"), ("qbert", "cpl")])
+    def test_different_games_or_agents_are_refused(self, game: str, agent: str, tmp_path: Path) -> None:
+        make_run(tmp_path / "run")
+        make_run(tmp_path / "other", game, agent=agent)
+        with pytest.raises(InputError) as refusal:
+            curve([tmp_path / "run", tmp_path / "other"])
+        assert str(refusal.value) == (
+            f"A figure shows one agent in one game, but {tmp_path / 'run'} is n-cpl in qbert "
+            f"and {tmp_path / 'other'} is {agent} in {game}."
+        )
+
+    def test_a_run_without_a_finished_interval_is_refused(self, tmp_path: Path) -> None:
+        run = make_run(tmp_path / "run")
+        run.cut_metrics(0)
+        with pytest.raises(InputError, match=r"No interval of .*run is over yet: there is nothing to draw\."):
+            curve([tmp_path / "run"])
+
+    def test_another_format_is_refused(self, tmp_path: Path) -> None:
+        make_run(tmp_path / "run")
+        with pytest.raises(InputError, match=r"A figure is a \.png or an \.svg, not '\.pdf'\."):
+            curve([tmp_path / "run"], tmp_path / "curve.pdf")
+
+    def test_a_directory_that_holds_no_run_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(RecordError, match="There is no run in"):
+            curve([tmp_path])
+
+    def test_a_place_where_nothing_can_be_written_is_refused(self, tmp_path: Path) -> None:
+        make_run(tmp_path / "run")
+        with pytest.raises(OutputError, match="Cannot write"):
+            curve([tmp_path / "run"], tmp_path / "run" / "run.json" / "curve.png")
+
+    def test_without_matplotlib_it_says_how_to_get_it(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(learning.importlib.util, "find_spec", lambda package: None)
+        with pytest.raises(InputError, match=r"Drawing needs matplotlib.*'noveltree\[plot\]'"):
+            curve([tmp_path])

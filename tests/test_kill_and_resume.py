@@ -1,0 +1,80 @@
+"""`kill -9` at any instant, of any process: the same command ends with the same networks, bit for bit."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from noveltree.trial import train
+from tests.killing import killed_protocol
+from tests.runs import contents
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a run holds that nobody disturbed."""
+    directory = tmp_path_factory.mktemp("undisturbed") / "run"
+    train(directory, killed_protocol())
+    return contents(directory)
+
+
+class Kills(NamedTuple):
+    kills: int
+    intervals: int
+    """In how many different intervals."""
+
+
+def kill_and_resume(directory: Path, *options: str) -> Kills:
+    """Train and be killed until the trial is over."""
+    command = [sys.executable, "-m", "tests.killing", str(directory), *options]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return Kills(**json.loads(result.stdout))
+
+
+def test_twenty_five_kills_leave_no_trace(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
+    killed = kill_and_resume(tmp_path / "run", "--kills", "25", "--longest-life", "0.8")
+    assert killed.kills == 25
+    assert killed.intervals >= 4
+    assert contents(tmp_path / "run") == undisturbed
+
+
+def test_neither_do_kills_of_workers_and_of_their_master(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
+    killed = kill_and_resume(tmp_path / "run", "--kills", "6", "--longest-life", "5", "--workers", "2")
+    assert killed.kills >= 6
+    assert contents(tmp_path / "run") == undisturbed
+    for _ in range(100):
+        if not _processes_that_mention("spawn_main"):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"workers are left: {_processes_that_mention('spawn_main')}")
+
+
+def test_the_comparison_can_fail(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
+    """Negative control: a trial that resumes without the first moments of Adam ends with other networks."""
+    kill_and_resume(tmp_path / "run", "--kills", "12", "--longest-life", "0.8", "--sabotage")
+    sabotaged = contents(tmp_path / "run")
+    assert sabotaged["arrays"].keys() == undisturbed["arrays"].keys()
+    assert sabotaged["arrays"] != undisturbed["arrays"]
+
+
+def _processes_that_mention(word: str) -> list[str]:
+    """Command lines of processes without a parent of their own that contain a word."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            parent = (path / "stat").read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            continue
+        if word in command and parent == "1":
+            found.append(command)
+    return found
