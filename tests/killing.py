@@ -7,6 +7,7 @@ child for every life of the trial.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -14,11 +15,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import torch
 
 import noveltree.trial.trial  # loads torch, before anything is forked
 from noveltree.learning.learner import Learner
 from noveltree.learning.snapshot import Snapshot
-from noveltree.protocol import Protocol
+from noveltree.protocol import Protocol, make_protocol, play_episode
 from noveltree.trial import train
 from tests.runs import small_protocol
 
@@ -26,8 +28,8 @@ assert noveltree.trial.trial.Trial
 
 
 def killed_protocol() -> Protocol:
-    """Twelve intervals: long enough to be killed more than twenty times."""
-    return small_protocol(interactions=12_000)
+    """Thirty intervals: long enough to be killed more than twenty times."""
+    return small_protocol(interactions=30_000)
 
 
 def main() -> None:
@@ -38,28 +40,30 @@ def main() -> None:
     parser.add_argument("--longest-life", type=float, required=True, help="seconds")
     parser.add_argument("--sabotage", action="store_true", help="resume without Adam's moments")
     options = parser.parse_args()
+    # What takes longest to load: compiled kernels, and what torch loads for its first optimiser.
+    play_episode(make_protocol("corridor", agent="riw-c", budget=5))
+    torch.optim.Adam([torch.zeros(1, requires_grad=True)])
     rng = np.random.default_rng(0)
     kills = 0
     intervals = set()
-    while True:
+    finished = False
+    while not finished:
         child = os.fork()
         if child == 0:
             _live(options.directory, options.workers, sabotage=options.sabotage and kills > 0)
-        if kills >= options.kills:
-            _, status = os.waitpid(child, 0)
-            assert os.waitstatus_to_exitcode(status) == 0
-            break
-        time.sleep(float(rng.uniform(0.0, options.longest_life)))
-        os.kill(_victim(child, rng), signal.SIGKILL)
-        kills += 1
-        intervals.add(max((path.name for path in options.directory.glob("checkpoints/0*")), default="none"))
-        while os.waitpid(child, os.WNOHANG) == (
-            0,
-            0,
-        ):  # a worker was killed: its master goes on until it is its turn
-            time.sleep(float(rng.uniform(0.0, options.longest_life)))
-            os.kill(_victim(child, rng), signal.SIGKILL)
-            kills += 1
+        ended, status = 0, 0
+        while not ended:  # if a worker is killed, the one that trains goes on until it is its turn
+            if kills < options.kills:
+                time.sleep(float(rng.uniform(0.0, options.longest_life)))
+                with contextlib.suppress(OSError):  # it may be over before
+                    os.kill(_victim(child, rng), signal.SIGKILL)
+                    kills += 1
+                    intervals.add(max((path.name for path in options.directory.glob("checkpoints/0*")), default=""))
+                time.sleep(0.05)
+            ended, status = os.waitpid(child, os.WNOHANG if kills < options.kills else 0)
+        code = os.waitstatus_to_exitcode(status)
+        assert code in (0, -signal.SIGKILL)
+        finished = code == 0
     print(json.dumps({"kills": kills, "intervals": len(intervals)}))
 
 

@@ -42,8 +42,8 @@ def kill_and_resume(directory: Path, *options: str) -> Kills:
 
 def test_twenty_five_kills_leave_no_trace(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
     killed = kill_and_resume(tmp_path / "run", "--kills", "25", "--longest-life", "0.8")
-    assert killed.kills == 25
-    assert killed.intervals >= 4
+    assert killed.kills >= 20
+    assert killed.intervals >= 5
     assert contents(tmp_path / "run") == undisturbed
 
 
@@ -60,7 +60,7 @@ def test_neither_do_kills_of_workers_and_of_their_master(tmp_path: Path, undistu
 
 def test_the_comparison_can_fail(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
     """Negative control: a trial that resumes without the first moments of Adam ends with other networks."""
-    kill_and_resume(tmp_path / "run", "--kills", "12", "--longest-life", "0.8", "--sabotage")
+    kill_and_resume(tmp_path / "run", "--kills", "6", "--longest-life", "2", "--sabotage")
     sabotaged = contents(tmp_path / "run")
     assert sabotaged["arrays"].keys() == undisturbed["arrays"].keys()
     assert sabotaged["arrays"] != undisturbed["arrays"]
