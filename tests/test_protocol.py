@@ -11,12 +11,16 @@ import pytest
 from noveltree.agents import AGENTS
 from noveltree.episodes import End
 from noveltree.errors import InputError, RecordError, UnknownNameError
+from noveltree.learning import LearningSettings
+from noveltree.learning.settings import PolicySettings, ScheduleSettings
 from noveltree.lookahead import Interactions, Seconds
 from noveltree.protocol import (
     DEFAULT_PRESET,
     PRESETS,
     Protocol,
     compare_protocols,
+    describe_setting,
+    flat_settings,
     make_protocol,
     parse_protocol,
     play_episode,
@@ -73,6 +77,7 @@ OTHERS: dict[str, Any] = {
     "simulator_version": "ale-py 0.12.2",
     "rom_md5": None,
     "noveltree_version": "0.2.0",
+    "learning": LearningSettings(),
 }
 #: Settings of which only one value exists so far.
 CONSTANT = {"start", "sticky_actions"}
@@ -415,3 +420,45 @@ def test_methods_under_the_same_conditions_are_comparable() -> None:
     differences = compare_protocols(first, second)
     assert {d.setting for d in differences} == {"agent", "novelty"}
     assert all(d.comparable for d in differences)
+
+
+# Learning
+
+
+def test_agents_that_learn_have_learning_settings_and_others_have_none() -> None:
+    assert make_protocol("corridor", agent="n-cpl").learning == LearningSettings()
+    assert make_protocol("corridor", agent="riw-c").learning is None
+    with pytest.raises(InputError, match="riw-c learns nothing"):
+        make_protocol("corridor", agent="riw-c", learning=LearningSettings())
+
+
+def test_the_hash_changes_with_a_learning_setting_and_survives_json() -> None:
+    first = make_protocol("corridor", agent="n-cpl")
+    second = make_protocol("corridor", agent="n-cpl", learning=LearningSettings(policy=PolicySettings(epochs=9)))
+    assert first.hash != second.hash
+    assert parse_protocol(second.model_dump(mode="json")) == second
+    (difference,) = compare_protocols(first, second)
+    assert (difference.setting, difference.first, difference.second) == ("learning.policy.epochs", 8, 9)
+    assert difference.comparable
+
+
+def test_training_for_longer_is_not_comparable() -> None:
+    first = make_protocol("corridor", agent="n-cpl")
+    schedule = ScheduleSettings(interactions=1_000_000)
+    second = make_protocol("corridor", agent="n-cpl", learning=LearningSettings(schedule=schedule))
+    (difference,) = compare_protocols(first, second)
+    assert not difference.comparable
+
+
+def test_learning_or_not_is_one_difference_of_method() -> None:
+    first, second = make_protocol("corridor", agent="n-cpl"), make_protocol("corridor", agent="riw-c")
+    differences = {difference.setting: difference for difference in compare_protocols(first, second)}
+    assert set(differences) == {"agent", "learning"}
+    assert differences["learning"].comparable
+
+
+def test_every_setting_of_learning_is_described() -> None:
+    protocol = make_protocol("corridor", agent="n-cpl")
+    settings = [name for name in flat_settings(protocol) if name.startswith("learning.")]
+    assert len(settings) > 15
+    assert all(describe_setting(protocol, name) for name in settings)

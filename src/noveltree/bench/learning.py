@@ -18,11 +18,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import torch
 
 from noveltree.agents import Agent, Settings, get_agent
 from noveltree.collection import Workers, collect_all
 from noveltree.collection.collector import PathRecorder
+from noveltree.collection.process import prepare_process
 from noveltree.episodes import Decision, End, Episode, Play, drive, episode_rng
 from noveltree.errors import InputError
 from noveltree.evaluation import Evaluation
@@ -77,7 +77,7 @@ def measure_learning(
     """Measure all games; `decisions` decisions of each of the episodes played at once."""
     if not games or episodes_at_once < 1 or decisions < 1:
         raise InputError("At least 1 decision must be measured, in at least 1 game with at least 1 episode.")
-    torch.set_num_threads(1)
+    prepare_process()
     costs = []
     for game in games:
         cost = _measure(_protocol(game, agent), episodes_at_once, decisions)

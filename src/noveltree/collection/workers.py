@@ -22,6 +22,7 @@ from typing import Any
 
 from noveltree.collection.collector import Collected, Listener
 from noveltree.collection.playing import Order, Playing
+from noveltree.collection.process import prepare_process
 from noveltree.episodes import Decision
 from noveltree.errors import InputError, NoveltreeError, SimulatorError
 from noveltree.learning.inference import Deployment
@@ -169,6 +170,7 @@ def _work(
     """What a worker process does: play what it is told to until whoever told it is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends its workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    prepare_process()
     with contextlib.suppress(EOFError, OSError):
         try:
             _Work(connection, parent, Protocol.model_validate(protocol), seed, at_once, device).run()

@@ -19,6 +19,7 @@ class Learner:
     """A policy and a value network that learn from critical paths."""
 
     def __init__(self, snapshot: Snapshot, settings: LearningSettings, *, device: str = "cpu") -> None:
+        torch.set_num_threads(1)  # with more, sums are added up in another order
         self.settings = settings
         self._device = device
         self.experience = Experience(snapshot.input)

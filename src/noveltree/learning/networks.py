@@ -32,7 +32,7 @@ class Network(nn.Module):
         batch = batch.to(self._device)
         if batch.ndim == 4:
             batch = batch.contiguous(memory_format=torch.channels_last)
-        x = batch.to(torch.float32) * self.architecture.scale
+        x = batch.to(torch.float32, copy=True).mul_(self.architecture.scale)
         for number, layer in enumerate(self.layers):
             x = nn.functional.relu(x) if number else x
             x = layer(x if isinstance(layer, nn.Conv2d) else x.flatten(1))

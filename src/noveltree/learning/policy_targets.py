@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from noveltree.learning.experience import CriticalPath
 
@@ -15,7 +15,7 @@ class ExecutedAction(BaseModel):
     """All on the action that was executed. The paper's."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-    kind: Literal["paper"] = "paper"
+    kind: Literal["paper"] = Field(default="paper", description="which part it is")
 
     def targets(self, path: CriticalPath, actions: int) -> NDArray[np.float32]:
         """(m, actions): a distribution for each of the path's transitions."""

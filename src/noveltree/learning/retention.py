@@ -14,7 +14,7 @@ class DropAll(BaseModel):
     """Nothing: the next interval learns from its own episodes alone. The paper's."""
 
     model_config = _PART
-    kind: Literal["paper"] = "paper"
+    kind: Literal["paper"] = Field(default="paper", description="which part it is")
 
     def keep(self, lengths: Sequence[int]) -> int:
         """How many of the newest paths to keep, given the lengths of all of them, oldest first."""
@@ -28,8 +28,8 @@ class KeepLatest(BaseModel):
     """
 
     model_config = _PART
-    kind: Literal["latest"] = "latest"
-    transitions: int = Field(default=50_000, ge=1)
+    kind: Literal["latest"] = Field(default="latest", description="which part it is")
+    transitions: int = Field(default=50_000, ge=1, description="how many at most")
 
     def keep(self, lengths: Sequence[int]) -> int:
         held = 0

@@ -15,15 +15,15 @@ from pydantic import BaseModel, ConfigDict, Field
 from noveltree.learning.experience import CriticalPath
 
 _PART = ConfigDict(frozen=True, extra="forbid", strict=True)
-_Discount = Annotated[float, Field(ge=0.0, le=1.0)]
+_Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class OneStep(BaseModel):
     """TD(0): r + discount * V(s'), and r alone where s' is terminal. The paper's."""
 
     model_config = _PART
-    kind: Literal["paper"] = "paper"
-    discount: _Discount = 0.99
+    kind: Literal["paper"] = Field(default="paper", description="which part it is")
+    discount: _Fraction = Field(default=0.99, description="weight of what is one time step later")
 
     def targets(self, path: CriticalPath, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """(m,) targets, given the (m + 1,) values of the path's states."""
@@ -38,9 +38,9 @@ class LambdaReturns(BaseModel):
     """
 
     model_config = _PART
-    kind: Literal["lambda-returns"] = "lambda-returns"
-    discount: _Discount = 0.99
-    lambda_: _Discount = 0.9
+    kind: Literal["lambda-returns"] = Field(default="lambda-returns", description="which part it is")
+    discount: _Fraction = Field(default=0.99, description="weight of what is one time step later")
+    lambda_: _Fraction = Field(default=0.9, description="weight of returns against values")
 
     def targets(self, path: CriticalPath, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """(m,) targets, given the (m + 1,) values of the path's states."""
@@ -51,8 +51,8 @@ class MonteCarlo(BaseModel):
     """The discounted sum of all rewards that follow; a truncated path is closed by V."""
 
     model_config = _PART
-    kind: Literal["monte-carlo"] = "monte-carlo"
-    discount: _Discount = 0.99
+    kind: Literal["monte-carlo"] = Field(default="monte-carlo", description="which part it is")
+    discount: _Fraction = Field(default=0.99, description="weight of what is one time step later")
 
     def targets(self, path: CriticalPath, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """(m,) targets, given the (m + 1,) values of the path's states."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from noveltree.collection import make_collector
+from noveltree.collection.process import prepare_process
 from noveltree.errors import InputError
 from noveltree.learning.settings import LearningSettings
 from noveltree.protocol import Protocol
@@ -41,11 +42,9 @@ def train(
         if (result := run.read_result()) is not None:
             return result
         # Imported here, so that whoever only plays with networks does not load torch.
-        import torch
-
         from noveltree.trial.trial import Trial
 
-        torch.set_num_threads(1)
+        prepare_process()
         with contextlib.closing(
             make_collector(protocol, seed, workers=workers, at_once=episodes_at_once, device=device)
         ) as collector:
