@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import re
 from pathlib import Path
@@ -10,14 +11,15 @@ from types import ModuleType
 import pytest
 
 from noveltree.records import read_episode, verify_episode
+from noveltree.records.run_directory import RunDirectory
 
 ROOT = Path(__file__).parent.parent
 EPISODES = sorted((ROOT / "results" / "planners").rglob("*.json"))
 DOCUMENT = (ROOT / "docs" / "reproduction.md").read_text()
 
 
-def load_script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("reproduction", ROOT / "scripts" / "reproduction.py")
+def load_script(name: str = "reproduction") -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -49,3 +51,50 @@ def test_recorded_scores_hold(path: Path) -> None:
 def test_nothing_is_left_to_be_filled_in() -> None:
     for document in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
         assert not re.search(r"\b(TODO|TBD|XXX|BUDGETS|SPEEDTABLE)\b", document.read_text()), document.name
+
+
+RUN = ROOT / "results" / "learning" / "qbert-n-cpl-seed0"
+
+
+def test_the_table_of_learning_is_that_of_the_recorded_runs() -> None:
+    assert load_script("learning").build_table(ROOT / "results" / "learning") in DOCUMENT
+
+
+def test_the_metrics_of_the_recorded_run_are_those_of_its_episodes() -> None:
+    lines = [line for line in RunDirectory.open(RUN).read_metrics() if line["event"] == "episode"]
+    assert len(lines) == 38 + 11
+    for line in lines:
+        record = read_episode(RunDirectory.open(RUN).episode_path(line["interval"], line["index"]))
+        assert record.episode.score == line["return"]
+        assert record.episode.interactions == line["interactions"]
+
+
+def test_the_second_interval_is_not_below_the_authors_trials() -> None:
+    (_, second) = [line for line in RunDirectory.open(RUN).read_metrics() if line["event"] == "interval"]
+    rows = csv.DictReader((ROOT / "results" / "authors_intervals.csv").read_text().splitlines())
+    theirs = [
+        float(row["mean_return"])
+        for row in rows
+        if (row["agent"], row["game"], row["interval"]) == ("n-cpl", "qbert", "2")
+    ]
+    assert len(theirs) == 5
+    assert second["mean_return"] >= min(theirs)
+
+
+@pytest.mark.parametrize(
+    "name", ["interval-0001/00003.json", "interval-0002/00001.json", "interval-0002/00007.json"]
+)
+def test_recorded_episodes_of_a_learner_hold(name: str) -> None:
+    assert verify_episode(read_episode(RUN / "episodes" / name)).holds
+
+
+def test_intervals_of_the_authors_end_where_they_trained() -> None:
+    episodes = [
+        {"algorithm": "N-CPL", "game": "Qbert", "trial": "0", "reward": str(reward), "trained": trained}
+        for reward, trained in [(1, ""), (3, "1"), (5, ""), (7, "0"), (9, "")]
+    ]
+    assert load_script("authors_intervals").aggregate(episodes).splitlines()[1:] == [
+        "n-cpl,qbert,0,1,2,2",
+        "n-cpl,qbert,0,2,2,6",
+        "n-cpl,qbert,0,3,1,9",
+    ]
