@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
-import pty
 import re
 import signal
-import struct
 import subprocess
-import sys
-import termios
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 
-from noveltree.cli import main
 from noveltree.cli.console import duration
 from noveltree.episodes import End
 from noveltree.protocol import PRESETS
@@ -28,8 +19,8 @@ from noveltree.records import read_episode, verify_episode
 from noveltree.simulators import Corridor, State, Transition
 from noveltree.simulators.games import PAPER_GAMES
 from noveltree.version import __version__
+from tests.command_line import NOVELTREE, Cli, in_a_process, on_a_terminal
 
-NOVELTREE = [sys.executable, "-m", "noveltree"]
 COMMANDS = [
     *(["play"], ["games"], ["agents"], ["protocol", "show"], ["protocol", "diff"]),
     *(["verify"], ["render"], ["doctor"], ["bench", "planning"]),
@@ -38,54 +29,6 @@ REQUIRED = {
     *("game", "agent", "seed", "score", "steps", "interactions", "seconds"),
     *("protocol_hash", "episode_file", "terminal"),
 }
-
-
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def object(self) -> dict[str, Any]:
-        """What was printed with `--json`: one object, on one line, and nothing else."""
-        assert self.err == ""
-        assert self.out.count("\n") == 1
-        value = json.loads(self.out)
-        assert isinstance(value, dict)
-        return value
-
-    @property
-    def sentence(self) -> str:
-        """The one line that an error prints."""
-        assert self.out == ""
-        assert self.err.startswith("Error: ")
-        assert self.err.count("\n") == 1
-        return self.err.removeprefix("Error: ").rstrip("\n")
-
-
-Cli = Callable[..., Result]
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Iterator[Cli]:
-    """Run a command line in this process, which saves the time of starting another; in a fresh directory."""
-    monkeypatch.chdir(tmp_path)
-    handler = signal.getsignal(signal.SIGTERM)
-
-    def run(*arguments: object) -> Result:
-        monkeypatch.setattr(sys, "argv", ["noveltree", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit:
-            main()
-        captured = capsys.readouterr()
-        return Result(int(exit.value.code or 0), captured.out, captured.err)
-
-    yield run
-    signal.signal(signal.SIGTERM, handler)
-
-
-def in_a_process(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    command = [*NOVELTREE, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
 
 
 # play
@@ -196,49 +139,6 @@ def test_playing_verifying_and_rendering_fit_together(tmp_path: Path) -> None:
 
 
 # Interrupts and terminals
-
-
-@contextmanager
-def on_a_terminal(*arguments: object, cwd: Path) -> Iterator[tuple[subprocess.Popen[str], Callable[[str], str]]]:
-    """A process whose errors go to a terminal of 80 x 24, and a function that reads there until a text appears."""
-    terminal, its_end = pty.openpty()
-    fcntl.ioctl(its_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    environment = {
-        name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")
-    }
-    process = subprocess.Popen(
-        [*NOVELTREE, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=its_end,
-        text=True,
-        cwd=cwd,
-        env=environment | {"TERM": "xterm"},
-        # Where tests run in the background, the interrupt would be ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    os.close(its_end)
-    seen = ""
-
-    def read_until(text: str) -> str:
-        nonlocal seen
-        while text not in seen or not text:
-            try:
-                data = os.read(terminal, 4096)
-            except OSError:  # the other end is closed
-                data = b""
-            if not data:
-                break
-            seen += data.decode()
-        return seen
-
-    try:
-        yield process, read_until
-    finally:
-        process.kill()
-        process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
-        os.close(terminal)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import json
 import os
 import shutil
 import signal
@@ -57,10 +59,10 @@ def test_the_trivial_world_is_learnt_in_seconds(tmp_path: Path) -> None:
             value=ValueSettings(at_least=64, every=4, refresh=200, learning_rate=1e-3),
         ),
     )
-    train(tmp_path / "run", protocol)
+    last = train(tmp_path / "run", protocol)["intervals"]
     run = RunDirectory.open(tmp_path / "run")
     before = [record.episode.steps for record in run.read_interval(1)]
-    after = [read_episode(run.evaluation_path(index)).episode.steps for index in range(10)]
+    after = [read_episode(run.evaluation_path(last + 1, index)).episode.steps for index in range(10)]
     assert np.mean(before) > 30
     assert np.mean(after) < 12  # nine steps lead from the start to the exit
 
@@ -125,7 +127,7 @@ def test_another_seed_gives_another_result(tmp_path: Path, undisturbed: Path) ->
 
 
 def test_every_recorded_episode_can_be_verified(undisturbed: Path) -> None:
-    files = [*undisturbed.glob("episodes/*/*.json"), *undisturbed.glob("evaluation/*.json")]
+    files = [*undisturbed.glob("episodes/*/*.json"), *undisturbed.glob("evaluation/*/*.json")]
     assert len(files) > 20
     assert all(verify_episode(read_episode(file)).holds for file in files)
 
@@ -196,6 +198,35 @@ def test_an_episode_that_was_damaged_is_played_again(tmp_path: Path, undisturbed
     newest = max((tmp_path / "run" / "episodes").rglob("*.json"))
     newest.write_bytes(newest.read_bytes()[:-100])
     train(tmp_path / "run", small_protocol())
+    assert contents(tmp_path / "run") == contents(undisturbed)
+
+
+def test_kept_transitions_of_an_episode_that_was_replaced_are_not_learnt_from(tmp_path: Path) -> None:
+    _train_until(tmp_path / "run", small_protocol(retention=KeepLatest(transitions=300)), 14)
+    run = RunDirectory.open(tmp_path / "run")
+    checkpoint, _ = run.read_checkpoint()
+    assert checkpoint is not None
+    ((interval, index), (_, other), *_) = checkpoint.state["kept"]
+    shutil.copy(run.episode_path(interval, other), run.episode_path(interval, index))
+    with pytest.raises(RecordError, match="holds another episode than its name says"):
+        train(tmp_path / "run", run.protocol)
+
+
+def test_metrics_that_were_cut_off_lose_nothing_that_is_added(tmp_path: Path, undisturbed: Path) -> None:
+    _train_until(tmp_path / "run", small_protocol(), 30)
+    metrics = tmp_path / "run" / "metrics.jsonl"
+    metrics.write_bytes(metrics.read_bytes()[:50])
+    train(tmp_path / "run", small_protocol())
+    expected = contents(undisturbed)["metrics"]
+    found = contents(tmp_path / "run")["metrics"]
+    assert found == expected[-len(found) :]
+    assert found[0]["index"] == 0
+
+
+@pytest.mark.parametrize("name", ["99", "000099.txt", "notes"])
+def test_what_is_no_checkpoint_is_not_taken_for_one(name: str, tmp_path: Path, undisturbed: Path) -> None:
+    shutil.copytree(undisturbed, tmp_path / "run")
+    (tmp_path / "run" / "checkpoints" / name).mkdir()
     assert contents(tmp_path / "run") == contents(undisturbed)
 
 
@@ -405,6 +436,19 @@ def test_workers_end_with_whoever_started_them(tmp_path: Path) -> None:
     raise AssertionError("workers are left")
 
 
+def test_workers_never_heed_an_interrupt_not_even_while_they_start(tmp_path: Path) -> None:
+    """Ctrl-C at a terminal goes to all processes, and whoever trains ends the others."""
+    with contextlib.closing(Workers(small_protocol(), seed=0, workers=2, at_once=2)) as workers:
+        for process in workers.processes:
+            os.kill(process, signal.SIGINT)
+        started = set(workers.processes)
+        assert len(list(collect_all(workers, 1, range(2)))) == 2
+        for process in workers.processes:
+            os.kill(process, signal.SIGINT)
+        assert len(list(collect_all(workers, 1, range(2, 4)))) == 2
+        assert set(workers.processes) == started
+
+
 # Replaying
 
 
@@ -452,6 +496,89 @@ def test_a_second_process_on_the_same_run_is_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=f"already working on .*process {os.getpid()}"):
             train(tmp_path / "run", small_protocol())
     assert not run.is_locked
+
+
+def test_asking_whether_a_run_is_locked_disturbs_nobody_who_locks_it(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "run", small_protocol(), seed=0)
+    with (tmp_path / "run" / "lock").open("rb") as asking:
+        fcntl.flock(asking, fcntl.LOCK_SH)
+        threading.Timer(0.1, lambda: fcntl.flock(asking, fcntl.LOCK_UN)).start()
+        with run.locked():
+            assert run.is_locked
+
+
+def test_whoever_may_not_write_the_lock_is_told_the_truth(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "run", small_protocol(), seed=0)
+    lock = tmp_path / "run" / "lock"
+    with run.locked():
+        lock.chmod(0o444)
+        assert run.is_locked
+    assert not run.is_locked
+    lock.unlink()
+    assert not run.is_locked
+    lock.mkdir()
+    assert not run.is_locked
+    with pytest.raises(OutputError, match=r"Cannot lock .*: Is a directory"), run.locked():
+        pass
+
+
+def test_a_lock_holds_on_a_full_disk_too(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "run", small_protocol(), seed=0)
+
+    def full(handle: int, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.write", full)
+        with run.locked():
+            assert run.is_locked
+
+
+def test_a_process_that_was_killed_while_it_began_leaves_a_directory_to_begin_in(tmp_path: Path) -> None:
+    (tmp_path / "lock").touch()
+    (tmp_path / ".run.json.x7f").write_text('{"format": ')
+    assert RunDirectory.create(tmp_path, small_protocol(), seed=3).seed == 3
+
+
+def test_two_processes_that_begin_at_once_do_not_mix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one begins between this one's look into the directory and its first write."""
+
+    def begin_in_between(path: Path) -> None:
+        monkeypatch.undo()
+        RunDirectory.create(tmp_path / "run", small_protocol(), seed=1)
+
+    monkeypatch.setattr("noveltree.records.run_directory.check_writable", begin_in_between)
+    with pytest.raises(InputError, match="holds a run with seed 1, not 0"):
+        RunDirectory.create(tmp_path / "run", small_protocol(), seed=0)
+    assert RunDirectory.open(tmp_path / "run").seed == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"seed": -1}, "is not a run of noveltree"),
+        ({"seed": "0"}, "is not a run of noveltree"),
+        ({"version": 2}, "has format version 2; this noveltree reads 1"),
+        ({"protocol": {"budget": 50}}, "was changed after it was written: its hash does not fit its protocol"),
+        ({"protocol": {"learning": None}}, "its protocol says nothing of learning"),
+        ({"protocol": {"budget": "much"}}, r"run\.json: Not a valid protocol"),
+    ],
+)
+def test_a_run_that_was_edited_is_refused(
+    change: dict[str, Any], complaint: str, tmp_path: Path, undisturbed: Path
+) -> None:
+    content = json.loads((undisturbed / "run.json").read_text())
+    protocol = {**content["protocol"], **change.get("protocol", {})}
+    (tmp_path / "run.json").write_text(json.dumps({**content, **change, "protocol": protocol}))
+    with pytest.raises(RecordError, match=complaint):
+        RunDirectory.open(tmp_path)
+
+
+def test_a_run_that_is_no_json_is_refused(tmp_path: Path) -> None:
+    for text in ("[" * 100_000, "[]", '{"format"', "\udcff"):
+        (tmp_path / "run.json").write_bytes(text.encode(errors="surrogateescape"))
+        with pytest.raises(RecordError, match=r"run\.json is damaged"):
+            RunDirectory.open(tmp_path)
 
 
 def test_an_interval_larger_than_the_budget_is_refused(tmp_path: Path) -> None:
@@ -529,6 +656,19 @@ def test_a_run_that_has_deployed_nothing_cannot_be_evaluated(tmp_path: Path) -> 
 # Evaluating
 
 
+def test_evaluating_a_run_that_is_being_trained_leaves_its_evaluation_alone(
+    tmp_path: Path, undisturbed: Path
+) -> None:
+    _train_until(tmp_path / "run", small_protocol(), 14)
+    with RunDirectory.open(tmp_path / "run").locked():
+        early = evaluate(tmp_path / "run", episodes=2)
+    train(tmp_path / "run", small_protocol())
+    assert [read_episode(Path(file)).weights for file in early["episode_files"]] == [early["weights"]] * 2
+    expected, found = contents(undisturbed), contents(tmp_path / "run")
+    assert expected["episodes"].items() <= found["episodes"].items()
+    assert len(found["episodes"]) == len(expected["episodes"]) + 2
+
+
 def test_episodes_that_were_evaluated_are_not_played_again(undisturbed: Path) -> None:
     spent: list[int] = []
     first = evaluate(undisturbed, episodes=10, on_interactions=spent.append)
@@ -545,5 +685,5 @@ def test_episodes_that_were_evaluated_are_not_played_again(undisturbed: Path) ->
 def test_evaluation_episodes_name_the_networks_they_were_played_with(undisturbed: Path) -> None:
     run = RunDirectory.open(undisturbed)
     deployment, interval = read_deployment(run)
-    record = read_episode(run.evaluation_path(0))
+    record = read_episode(run.evaluation_path(interval, 0))
     assert (record.weights, record.interval) == (deployment.digest, interval)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from noveltree.cli.console import LiveLine, counted, out, print_json
-from noveltree.cli.learning import need_learn_extra
+from noveltree.cli.learning import check_device, interruptible_once, need_learn_extra
 from noveltree.episodes import Episode
 
 
@@ -26,11 +26,12 @@ def evaluate(
     [bold]Example[/]: noveltree evaluate runs/qbert-n-cpl-seed0 --episodes 10
     """
     need_learn_extra("Evaluating")
+    check_device(device)
     from noveltree.trial import evaluate as evaluate_run
 
     scores: list[float] = []
     spent = 0
-    with LiveLine(quiet=json) as line:
+    with interruptible_once(), LiveLine(quiet=json) as line:
 
         def show() -> None:
             mean = f", mean {sum(scores) / len(scores):,.5g}" if scores else ""
@@ -62,4 +63,4 @@ def evaluate(
         f"{counted(episodes, 'episode')}",
         soft_wrap=True,
     )
-    out.print(f"Episodes: {run / 'evaluation'}", soft_wrap=True)
+    out.print(f"Episodes: {Path(result['episode_files'][0]).parent}", soft_wrap=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
-from collections.abc import Sequence
+import signal
+from collections.abc import Iterator, Sequence
+from types import FrameType
 
 from noveltree.errors import InputError
 
@@ -19,3 +22,39 @@ def need_learn_extra(what: str, packages: Sequence[str] = _PACKAGES, *, extra: s
             f"{what} needs {', '.join(missing)}, which the extra {extra!r} installs: "
             f"pip install --constraint constraints.txt 'noveltree[{extra}]'."
         )
+
+
+def check_device(device: str) -> None:
+    """Complain about a device that is not known or not there."""
+    if device not in ("cpu", "cuda"):
+        raise InputError(f"The device is cpu or cuda, not {device!r}.")
+    if device == "cpu":
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        raise InputError("The device cuda was asked for, but torch finds no GPU; use --device cpu.")
+
+
+@contextlib.contextmanager
+def interruptible_once() -> Iterator[None]:
+    """Let an impatient second Ctrl-C not disturb the ending that the first one led to, until the process ends."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    heeded = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    interrupted = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
+        for each in heeded:
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for number in heeded:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        if not interrupted:
+            for number in heeded:
+                signal.signal(number, before[number])

@@ -25,8 +25,9 @@ def runs(
     """
     if not directory.is_dir():
         raise InputError(f"There is no directory {directory}.")
-    found = sorted(file.parent for file in directory.rglob("run.json"))
-    rows = [_describe(path) for path in found]
+    # The second pattern does not look into directories that are links, the first one does.
+    found = {file.parent for pattern in ("*/run.json", "**/run.json") for file in directory.glob(pattern)}
+    rows = [_describe(path) for path in sorted(found)]
     if json:
         print_json({"runs": rows})
         return
@@ -37,6 +38,7 @@ def runs(
         *("run", "state", "interactions", "interval", "last return", "score"),
         right=("interactions", "interval", "last return", "score"),
     )
+    listing.columns[0].overflow = "fold"
     for row in rows:
         if row["state"] == "damaged":
             listing.add_row(row["run"], Text("damaged", _STYLES["damaged"]), "", "", "", "")
@@ -52,23 +54,30 @@ def runs(
     out.print(listing)
     for row in rows:
         if row["complaint"]:
-            out.print(f"{row['run']}: {row['complaint']}", soft_wrap=True)
+            out.print(row["complaint"], soft_wrap=True)
 
 
 def _describe(path: Path) -> dict[str, Any]:
     try:
         run = RunDirectory.open(path)
-        result = run.read_result()
-        metrics = run.read_metrics()
+        return _describe_whole(run)
     except NoveltreeError as error:
         return {"run": str(path), "state": "damaged", "complaint": str(error)}
+    except (KeyError, TypeError):
+        complaint = f"The metrics in {path} are damaged: they have lines that noveltree does not write."
+        return {"run": str(path), "state": "damaged", "complaint": complaint}
+
+
+def _describe_whole(run: RunDirectory) -> dict[str, Any]:
+    result = run.read_result()
+    metrics = run.read_metrics()
     assert run.protocol.learning is not None
     intervals = [line for line in metrics if line["event"] == "interval"]
     interactions = intervals[-1]["interactions"] if intervals else 0
     in_progress = [line for line in metrics if line["event"] == "episode" and line["interval"] > len(intervals)]
     state = "finished" if result is not None else "running" if run.is_locked else "stopped"
     return {
-        "run": str(path),
+        "run": str(run.path),
         "state": state,
         "game": run.protocol.game,
         "agent": run.protocol.agent,

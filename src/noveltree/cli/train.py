@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import shlex
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,21 +16,27 @@ from rich.text import Text
 
 from noveltree.agents import AGENTS, get_agent
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
-from noveltree.cli.learning import need_learn_extra
+from noveltree.cli.learning import check_device, interruptible_once, need_learn_extra
 from noveltree.errors import InputError
 from noveltree.learning import LearningSettings
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.simulators.games import all_games, game_title
 
 if TYPE_CHECKING:
-    from noveltree.trial import Progress
+    from noveltree.records.tensorboard import TensorBoard
+    from noveltree.trial import Progress, Watcher
 
 _LEARN = "Learning"
 _MACHINE = "This machine"
 _INTERRUPTED = 130
+#: What may be chosen anew when a run goes on; the rest is part of the run.
+_NOT_OF_THE_RUN = ("resume", "json", "workers", "episodes_at_once", "device")
+#: Options whose settings are called otherwise.
+_OPTIONS = {"targets": "value-targets"}
 
 
 def train(
+    context: typer.Context,
     game: Annotated[
         str | None,
         typer.Argument(
@@ -98,9 +105,9 @@ def train(
       noveltree train --resume runs/qbert-n-cpl-seed0
     """
     need_learn_extra("Training")
+    check_device(device)
     if resume is not None:
-        if game is not None or out_dir is not None:
-            raise InputError("With --resume the game and the directory are known: leave them out.")
+        _check_nothing_chosen(context)
         from noveltree.records.run_directory import RunDirectory
 
         run = RunDirectory.open(resume)
@@ -132,15 +139,28 @@ def train(
     session.run(workers, episodes_at_once, device, json=json)
 
 
+def _check_nothing_chosen(context: typer.Context) -> None:
+    """Complain about what was given with `--resume` and would not be heeded."""
+    given = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if (source := context.get_parameter_source(str(parameter.name))) and source.name == "COMMANDLINE"
+        if parameter.name not in _NOT_OF_THE_RUN
+    ]
+    if given:
+        raise InputError(f"With --resume everything about the run is known: leave out {', '.join(given)}.")
+
+
 def _settings(**chosen: Any) -> LearningSettings:
     try:
         return LearningSettings.model_validate(chosen)
     except pydantic.ValidationError as error:
         first = error.errors(include_url=False)[0]
         setting = str(first["loc"][-1]).replace("_", "-")
+        option = _OPTIONS.get(setting, setting)
         expected = first.get("ctx", {}).get("expected_tags")
         complaint = f"this is none of {expected}" if expected else first["msg"].lower().rstrip(".")
-        raise InputError(f"--{setting}: {complaint}.") from error
+        raise InputError(f"--{option}: {complaint}.") from error
 
 
 class _Session:
@@ -153,42 +173,44 @@ class _Session:
         self._started = time.monotonic()
 
     def run(self, workers: int, at_once: int, device: str, *, json: bool) -> None:
-        from noveltree.trial import Watcher
         from noveltree.trial import train as train_in
 
-        with self._tensorboard() as tensorboard, LiveLine(quiet=json) as self._line:
-
-            def add_metrics(line: dict[str, Any]) -> None:
-                if line["event"] == "interval" and not json:
-                    self._report_interval(line)
-                if tensorboard is not None:
-                    tensorboard.add(line)
-
-            watcher = Watcher(
-                progress=self._show,
-                metrics=add_metrics,
-                notice=lambda text: err.print(text, soft_wrap=True),
-            )
+        with interruptible_once():
             try:
-                result = train_in(
-                    self._directory,
-                    self._protocol,
-                    seed=self._seed,
-                    workers=workers,
-                    episodes_at_once=at_once,
-                    device=device,
-                    watcher=watcher,
-                )
+                with self._tensorboard() as tensorboard, LiveLine(quiet=json) as self._line:
+                    result = train_in(
+                        self._directory,
+                        self._protocol,
+                        seed=self._seed,
+                        workers=workers,
+                        episodes_at_once=at_once,
+                        device=device,
+                        watcher=self._watcher(tensorboard, json=json),
+                    )
             except KeyboardInterrupt:
-                err.print(f"Interrupted. To go on: noveltree train --resume {self._directory}", soft_wrap=True)
+                command = shlex.join(["noveltree", "train", "--resume", str(self._directory)])
+                err.print(f"Interrupted. To go on: {command}", soft_wrap=True)
                 raise typer.Exit(_INTERRUPTED) from None
         if json:
             print_json({**result, "run": str(self._directory)})
         else:
             self._report(result)
 
+    def _watcher(self, tensorboard: TensorBoard | None, *, json: bool) -> Watcher:
+        from noveltree.trial import Watcher
+
+        def add_metrics(line: dict[str, Any]) -> None:
+            if line["event"] == "interval" and not json:
+                self._report_interval(line)
+            if tensorboard is not None:
+                tensorboard.add(line)
+
+        return Watcher(
+            progress=self._show, metrics=add_metrics, notice=lambda text: err.print(text, soft_wrap=True)
+        )
+
     @contextlib.contextmanager
-    def _tensorboard(self) -> Iterator[Any]:
+    def _tensorboard(self) -> Iterator[TensorBoard | None]:
         """What writes for TensorBoard, if that is installed."""
         if importlib.util.find_spec("tensorboard") is None:
             yield None
@@ -207,12 +229,15 @@ class _Session:
         if progress.last_return is not None and progress.verdict is not None:
             word = "accepted" if progress.verdict.accepted else "rejected"
             before = f" (before: {progress.last_return:,.5g}, {word})"
-        what = "evaluation" if progress.stage == "evaluating" else f"interval {progress.interval}"
+        now = f"mean {mean} of {len(progress.returns)}{before}"
+        if progress.stage == "evaluating":  # the budget is spent: it says nothing of how long this takes
+            self._line.update(f"evaluation: {now}  {rate:,.0f}/s")
+            return
         learning = ", learning" if progress.stage == "learning" else ""
         # What matters less stands last, where a narrow terminal cuts it off.
         self._line.update(
             f"{progress.interactions:,} of {self._budget:,}  {rate:,.0f}/s  {left} left  "
-            f"{what}{learning}: mean {mean} of {len(progress.returns)}{before}"
+            f"interval {progress.interval}{learning}: {now}"
         )
 
     def _report_interval(self, line: dict[str, Any]) -> None:

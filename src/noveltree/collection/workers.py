@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import multiprocessing.resource_tracker
 import os
 import queue
 import signal
@@ -153,7 +154,14 @@ class Workers:
     def _start(self) -> _Worker:
         here, there = self._context.Pipe()
         process = self._context.Process(target=_work, args=(there, os.getpid(), *self._arguments), daemon=True)
-        process.start()
+        # Ctrl-C is for this process, which then ends its workers: they inherit that they do not heed it. A tracker
+        # that is started in between would heed it again.
+        multiprocessing.resource_tracker.ensure_running()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         there.close()
         return _Worker(process, here)
 
@@ -168,7 +176,6 @@ def _work(
     connection: Connection, parent: int, protocol: dict[str, Any], seed: int, at_once: int, device: str
 ) -> None:
     """What a worker process does: play what it is told to until whoever told it is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends its workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     prepare_process()
     with contextlib.suppress(EOFError, OSError):

@@ -121,7 +121,8 @@ def _name(number: int) -> str:
 def _numbers(directory: Path) -> list[int]:
     if not directory.is_dir():
         return []
-    return [int(path.name) for path in directory.iterdir() if path.name.isdecimal() and path.is_dir()]
+    numbers = {path.name: int(path.name) for path in directory.iterdir() if path.name.isdecimal() and path.is_dir()}
+    return [number for name, number in numbers.items() if name == _name(number)]
 
 
 def _remove_temporaries(directory: Path) -> None:

@@ -4,7 +4,7 @@ run.json                              the protocol and the seed: what the run is
 lock                                  held by the process that trains
 checkpoints/000003/                   networks and schedule when interval 3 was over; the last two
 episodes/interval-0003/00012.json     every episode, as a file that `noveltree verify` replays
-evaluation/00000.json                 the episodes of the evaluation
+evaluation/interval-0004/00000.json   episodes played with what was deployed before interval 4
 metrics.jsonl                         one line per episode and per interval
 result.json                           the scores, once the run is over
 """
@@ -15,6 +15,7 @@ import contextlib
 import fcntl
 import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from noveltree.records.files import check_writable, checksum, write_atomically
 
 _FORMAT, _VERSION = "noveltree-run", 1
 _RUN, _LOCK, _METRICS, _RESULT = "run.json", "lock", "metrics.jsonl", "result.json"
+#: How long a lock is waited for: whoever only asks whether a run is locked holds it for an instant.
+_SECONDS_TO_LOCK = 0.5
 
 
 class RunDirectory:
@@ -44,13 +47,22 @@ class RunDirectory:
         if not file.is_file():
             raise RecordError(f"There is no run in {path}: it has no {_RUN}.")
         content = _read_json(file)
-        if content.get("format") != _FORMAT or not isinstance(content.get("seed"), int):
+        seed = content.get("seed")
+        if content.get("format") != _FORMAT or not isinstance(seed, int) or seed < 0:
             raise RecordError(f"{file} is not a run of noveltree.")
         if content.get("version") != _VERSION:
             raise RecordError(
                 f"{file} has format version {content.get('version')!r}; this noveltree reads {_VERSION}."
             )
-        return cls(path, parse_protocol(content.get("protocol")), content["seed"])
+        try:
+            protocol = parse_protocol(content.get("protocol"))
+        except RecordError as error:
+            raise RecordError(f"{file}: {error}") from error
+        if protocol.learning is None:
+            raise RecordError(f"{file} is not a run of noveltree: its protocol says nothing of learning.")
+        if content.get("protocol_hash") != protocol.hash:
+            raise RecordError(f"{file} was changed after it was written: its hash does not fit its protocol.")
+        return cls(path, protocol, seed)
 
     @classmethod
     def create(cls, path: Path, protocol: Protocol, seed: int) -> RunDirectory:
@@ -69,20 +81,27 @@ class RunDirectory:
                     "choose another --out."
                 )
             return run
-        if path.is_dir() and any(entry.name != _LOCK for entry in path.iterdir()):
+        if path.is_dir() and any(not _begins_run(entry) for entry in path.iterdir()):
             raise InputError(f"{path} is not empty and holds no run; choose another --out.")
         check_writable(path)
+        run = cls(path, protocol, seed)
+        with run.locked():
+            if not (path / _RUN).exists():  # otherwise another process has been faster
+                run._write()
+        return cls.create(path, protocol, seed)
+
+    def _write(self) -> None:
+        """Write down what the run is."""
         content = {
             "format": _FORMAT,
             "version": _VERSION,
-            "game": protocol.game,
-            "agent": protocol.agent,
-            "seed": seed,
-            "protocol_hash": protocol.hash,
-            "protocol": protocol.model_dump(mode="json"),
+            "game": self.protocol.game,
+            "agent": self.protocol.agent,
+            "seed": self.seed,
+            "protocol_hash": self.protocol.hash,
+            "protocol": self.protocol.model_dump(mode="json"),
         }
-        write_atomically(path / _RUN, json.dumps(content, indent=1).encode() + b"\n")
-        return cls(path, protocol, seed)
+        write_atomically(self.path / _RUN, json.dumps(content, indent=1).encode() + b"\n")
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -93,12 +112,15 @@ class RunDirectory:
             raise OutputError(f"Cannot lock {self.path}: {error.strerror or error}.") from error
         try:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+                locked = _lock(handle)
+            except OSError as error:
+                raise OutputError(f"Cannot lock {self.path}: {error.strerror or error}.") from error
+            if not locked:
                 holder = os.read(handle, 20).decode(errors="replace").strip() or "another one"
-                raise InputError(f"A process is already working on {self.path} (process {holder}).") from None
-            os.ftruncate(handle, 0)
-            os.write(handle, f"{os.getpid()}\n".encode())
+                raise InputError(f"A process is already working on {self.path} (process {holder}).")
+            with contextlib.suppress(OSError):  # the lock holds on a full disk, too
+                os.ftruncate(handle, 0)
+                os.write(handle, f"{os.getpid()}\n".encode())
             yield
         finally:
             os.close(handle)
@@ -107,12 +129,12 @@ class RunDirectory:
     def is_locked(self) -> bool:
         """Whether a process is working on this run."""
         try:
-            with (self.path / _LOCK).open("r+") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except FileNotFoundError:
-            return False
-        except OSError:
+            with (self.path / _LOCK).open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
             return True
+        except OSError:  # no process could lock what is not there
+            return False
         return False
 
     def write_checkpoint(self, number: int, checkpoint: Checkpoint) -> None:
@@ -125,8 +147,8 @@ class RunDirectory:
     def episode_path(self, interval: int, index: int) -> Path:
         return self.path / "episodes" / f"interval-{interval:04}" / f"{index:05}.json"
 
-    def evaluation_path(self, index: int) -> Path:
-        return self.path / "evaluation" / f"{index:05}.json"
+    def evaluation_path(self, interval: int, index: int) -> Path:
+        return self.path / "evaluation" / f"interval-{interval:04}" / f"{index:05}.json"
 
     def write_episode(self, path: Path, record: EpisodeRecord) -> None:
         write_episode(path, record)
@@ -143,9 +165,19 @@ class RunDirectory:
         found = (record.protocol, record.seed, record.interval, record.index, record.weights)
         return record if found == wanted else None
 
+    def read_learnt(self, interval: int, index: int) -> EpisodeRecord:
+        """An episode of an interval that is over: there are no networks any more to play it again with."""
+        path = self.episode_path(interval, index)
+        record = read_episode(path)
+        wanted = (self.protocol, self.seed, interval, index)
+        if (record.protocol, record.seed, record.interval, record.index) != wanted:
+            raise RecordError(f"{path} holds another episode than its name says.")
+        return record
+
     def read_interval(self, interval: int) -> list[EpisodeRecord]:
         """All episodes of an interval that is over."""
-        return [read_episode(path) for path in sorted(self.episode_path(interval, 0).parent.glob("*.json"))]
+        count = len(list(self.episode_path(interval, 0).parent.glob("*.json")))
+        return [self.read_learnt(interval, index) for index in range(count)]
 
     def metrics_size(self) -> int:
         path = self.path / _METRICS
@@ -156,7 +188,10 @@ class RunDirectory:
         path = self.path / _METRICS
         if path.exists():
             with path.open("r+b") as file:
-                file.truncate(min(size, path.stat().st_size))
+                kept = file.read(size)
+                file.truncate(len(kept))
+                if kept and not kept.endswith(b"\n"):  # of a file that was damaged
+                    file.write(b"\n")
 
     def add_metrics(self, line: dict[str, Any]) -> None:
         try:
@@ -168,10 +203,16 @@ class RunDirectory:
     def read_metrics(self) -> list[dict[str, Any]]:
         """All lines that were written whole."""
         path = self.path / _METRICS
+        try:
+            data = path.read_bytes() if path.exists() else b""
+        except OSError as error:
+            raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
         lines = []
-        for line in path.read_bytes().splitlines() if path.exists() else ():
+        for line in data.splitlines():
             with contextlib.suppress(ValueError):  # the last one, if the process was killed while it wrote
                 lines.append(json.loads(line))
+        if not all(isinstance(line, dict) and "event" in line for line in lines):
+            raise RecordError(f"{path} is damaged: it has lines that noveltree does not write.")
         return lines
 
     def write_result(self, result: dict[str, Any]) -> None:
@@ -184,8 +225,30 @@ class RunDirectory:
             return None
         result = _read_json(self.path / _RESULT)
         if result.pop("checksum", None) != checksum(result):
-            raise RecordError(f"{self.path / _RESULT} was changed after it was written: its checksum does not fit.")
+            raise RecordError(
+                f"{self.path / _RESULT} was changed after it was written: its checksum does not fit. To have it "
+                "written again, delete it and train on."
+            )
         return result
+
+
+def _begins_run(entry: Path) -> bool:
+    """Whether this is what a process that was killed while it began a run leaves behind."""
+    return entry.name == _LOCK or entry.name.startswith(f".{_RUN}.")
+
+
+def _lock(handle: int) -> bool:
+    """Lock an open file; False if another process keeps it locked."""
+    give_up = time.monotonic() + _SECONDS_TO_LOCK
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > give_up:
+                return False
+            time.sleep(0.02)
+        else:
+            return True
 
 
 def _read_json(file: Path) -> dict[str, Any]:
@@ -193,7 +256,7 @@ def _read_json(file: Path) -> dict[str, Any]:
         content = json.loads(file.read_bytes())
     except OSError as error:
         raise RecordError(f"Cannot read {file}: {error.strerror or error}.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RecordError(f"{file} is damaged: it is no valid JSON.") from error
     if not isinstance(content, dict):
         raise RecordError(f"{file} is damaged: it is no JSON object.")

@@ -49,7 +49,7 @@ def evaluate(
         "interval": interval,
         "score": statistics.fmean(in_order),
         "scores": in_order,
-        "episode_files": [str(run.evaluation_path(index)) for index in sorted(scores)],
+        "episode_files": [str(run.evaluation_path(interval, index)) for index in sorted(scores)],
     }
 
 
@@ -68,7 +68,7 @@ def frozen_episodes(
     weights = None if deployment is None else deployment.digest
     missing = []
     for index in range(count):
-        path = run.evaluation_path(index)
+        path = run.evaluation_path(interval, index)
         if record := run.read_episode(path, interval=interval, index=index, weights=weights):
             yield index, record.episode
         else:
@@ -76,7 +76,7 @@ def frozen_episodes(
 
     def write(collected: Collected) -> None:
         record = EpisodeRecord(collected.episode, run.protocol, run.seed, collected.index, interval, weights)
-        run.write_episode(run.evaluation_path(collected.index), record)
+        run.write_episode(run.evaluation_path(interval, collected.index), record)
 
     collector.listener = Listener(write, on_interactions)
     collector.deploy(deployment)

@@ -24,7 +24,7 @@ from noveltree.learning.learner import Learner
 from noveltree.learning.schedule import Interval, Schedule, Verdict
 from noveltree.learning.snapshot import Snapshot, initial_snapshot
 from noveltree.records.checkpoint import check_space
-from noveltree.records.episode_file import EpisodeRecord, read_episode
+from noveltree.records.episode_file import EpisodeRecord
 from noveltree.records.run_directory import RunDirectory
 from noveltree.trial.evaluate import frozen_episodes
 from noveltree.trial.state import TrialState, pack, unpack
@@ -48,7 +48,7 @@ class Trial:
         self._state = self._resume()
         self._learner = Learner(self._state.current, self._settings, device=device)
         for interval, index in self._state.kept:
-            episode = read_episode(run.episode_path(interval, index)).episode
+            episode = run.read_learnt(interval, index).episode
             self._learner.experience.add(replay(self._simulator, interval, index, episode).path)
         self._spent = self._state.schedule.interactions
         self._replayed = self._spent
@@ -96,7 +96,7 @@ class Trial:
             episodes.append(collected.episode)
             self._returns = tuple(episode.score for episode in episodes)
             self._add_episode(collected, losses)
-            self._tell("playing")
+            self._tell(self._stage)
         if len(episodes) == at_most:
             return episodes
         interval = Interval(sum(episode.interactions for episode in episodes), self._returns)
@@ -266,7 +266,11 @@ class Trial:
 
     def _add_interactions(self, interactions: int) -> None:
         self._spent += interactions
-        self._tell("evaluating" if self._state.schedule.finished else "playing")
+        self._tell(self._stage)
+
+    @property
+    def _stage(self) -> Stage:
+        return "evaluating" if self._state.schedule.finished else "playing"
 
     def _tell(self, stage: Stage, *, always: bool = False) -> None:
         now = time.monotonic()

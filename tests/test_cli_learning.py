@@ -1,0 +1,711 @@
+"""The command line of learning: what it prints and where, what it refuses, and that nothing is ever lost."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import json
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.image import imread
+from rich.console import Console
+
+from noveltree.learning import LearningSettings
+from noveltree.protocol import Protocol, make_protocol
+from noveltree.records import read_episode, verify_episode, write_episode
+from noveltree.records.run_directory import RunDirectory
+from noveltree.simulators import Corridor, State, Transition
+from noveltree.trial import Watcher, train
+from tests.command_line import Cli, in_a_process, on_a_terminal
+from tests.runs import contents
+
+#: Two intervals, in about a second.
+SMALL = ("--interactions", 4000, "--interval", 500, "--budget", 5, "--max-frames", 200)
+#: So many that there is time to interrupt them.
+LONG = ("--interactions", 15_000, "--interval", 500, "--budget", 5, "--max-frames", 200)
+COMMANDS = [["train"], ["evaluate"], ["runs"], ["curve"], ["bench", "learning"]]
+
+
+def protocol_of(interactions: int, **choices: Any) -> Protocol:
+    """What the options above choose."""
+    schedule = {"interactions": interactions, "interval": 500}
+    learning = LearningSettings.model_validate({"schedule": schedule, **choices})
+    return make_protocol("corridor", agent="n-cpl", budget=5, max_frames=200, learning=learning)
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run, to be copied."""
+    directory = tmp_path_factory.mktemp("template") / "run"
+    train(directory, protocol_of(4000))
+    return directory
+
+
+@pytest.fixture
+def run(template: Path, cli: Cli) -> Path:
+    """A finished run in the directory in which the command line works."""
+    shutil.copytree(template, "run")
+    return Path("run")
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in directory.rglob("*") if path.is_file() and path.name != "lock"}
+
+
+class _StopError(Exception):
+    pass
+
+
+def stop_after_interval(directory: Path, protocol: Protocol) -> None:
+    """Train until an interval is over, and stop in the next one."""
+
+    def watch(line: dict[str, Any]) -> None:
+        if line["event"] == "episode" and line["interval"] == 2:
+            raise _StopError
+
+    with pytest.raises(_StopError):
+        train(directory, protocol, watcher=Watcher(metrics=watch))
+
+
+# train
+
+
+def test_train_prints_every_interval_and_the_score(cli: Cli) -> None:
+    result = cli("train", "corridor", *SMALL)
+    assert (result.code, result.err) == (0, "")
+    *intervals, score, where = result.out.splitlines()
+    assert len(intervals) == 2
+    for number, line in enumerate(intervals, start=1):
+        assert re.fullmatch(
+            rf"Interval {number}: mean return [\d.]+ of \d+ episodes, (accepted|rejected)( \(p = \d\.\d+\))?; "
+            r"[\d,]+ interactions so far",
+            line,
+        )
+    run = RunDirectory.open(Path("runs/corridor-n-cpl-seed0"))
+    found = run.read_result()
+    assert found is not None
+    assert score == (
+        f"corridor, n-cpl, seed 0: mean score {found['score']:.10g} of 10 episodes after "
+        f"{found['interactions']:,} interactions"
+    )
+    assert where == "Run: runs/corridor-n-cpl-seed0"
+
+
+def test_the_settings_reach_the_run(cli: Cli) -> None:
+    result = cli(
+        *("train", "corridor", "--agent", "n-cpl-d", "--seed", 7, "--out", "there/it is", "--json"),
+        *("--interactions", 300, "--interval", 200, "--budget", 4, "--max-frames", 30, "--p-value", 0.2),
+        *("--value-targets", "lambda-returns", "--retention", "latest", "--sides", "one-sided"),
+        *("--evaluation", "continuing", "--evaluation-episodes", 3, "--episodes-at-once", 2),
+    ).object
+    assert (result["run"], result["seed"], len(result["scores"])) == ("there/it is", 7, 3)
+    protocol = RunDirectory.open(Path("there/it is")).protocol
+    assert (protocol.agent, protocol.budget, protocol.max_frames) == ("n-cpl-d", 4, 30)
+    assert protocol.hash == result["protocol_hash"]
+    learning = protocol.learning
+    assert learning is not None
+    schedule = learning.schedule
+    assert (schedule.interactions, schedule.interval) == (300, 200)
+    assert (schedule.p_value, schedule.sides) == (0.2, "one-sided")
+    assert (learning.value.targets.kind, learning.retention.kind) == ("lambda-returns", "latest")
+    assert (learning.evaluation, learning.evaluation_episodes) == ("continuing", 3)
+
+
+def test_the_same_command_again_gives_the_same_result_without_training(cli: Cli, run: Path) -> None:
+    before = files(run)
+    result = cli("train", "corridor", *SMALL, "--out", run, "--json").object
+    assert result == {**(RunDirectory.open(run).read_result() or {}), "run": "run"}
+    assert cli("train", "--resume", run, "--json").object == result
+    told = cli("train", "--resume", run)
+    assert (told.code, told.err) == (0, "")
+    assert told.out == (
+        f"corridor, n-cpl, seed 0: mean score {result['score']:.10g} of 10 episodes after "
+        f"{result['interactions']:,} interactions\nRun: run\n"
+    )
+    assert files(run) == before
+
+
+def test_a_run_that_was_stopped_goes_on_wherever_it_is(cli: Cli, template: Path) -> None:
+    stop_after_interval(Path("before"), protocol_of(4000))
+    Path("before").rename("after")
+    Path("link").symlink_to("after")
+    assert cli("train", "--resume", "link", "--json").object["run"] == "link"
+    assert contents(Path("after")) == contents(template)
+
+
+def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(cli: Cli, run: Path) -> None:
+    result = cli("train", "--resume", run, "--workers", 2, "--episodes-at-once", 3, "--device", "cpu", "--json")
+    assert result.code == 0
+    for arguments, named in (
+        (["corridor"], "game"),
+        (["--out", "there"], "--out"),
+        (["--seed", 0], "--seed"),
+        (["corridor", "--interactions", 9000], "game, --interactions"),
+    ):
+        result = cli("train", "--resume", run, *arguments)
+        assert result.sentence == f"With --resume everything about the run is known: leave out {named}."
+        assert result.code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "complaint"),
+    [
+        ([], 2, "Which game? Give its name, or --resume DIR to go on with a run."),
+        (["breakot"], 2, "Unknown game 'breakot'. Did you mean 'breakout'?"),
+        (["corridor", "--agent", "ncpl"], 2, "Unknown agent 'ncpl'. Did you mean 'n-cpl'?"),
+        (["corridor", "--agent", "riw-c"], 2, "riw-c learns nothing; the agents that do are n-cpl, n-cpl-d, cpl."),
+        (
+            *(["corridor", "--interactions", "2000"], 2),
+            "An interval of 1,000,000 interactions is larger than the training budget of 2,000; "
+            "choose a smaller --interval.",
+        ),
+        (["corridor", "--interactions", "0"], 2, "Invalid value for '--interactions'"),
+        (["corridor", "--seed", "-1"], 2, "Invalid value for '--seed'"),
+        (["corridor", "--budget", "0"], 2, "Invalid value for '--budget'"),
+        (["corridor", "--workers", "0"], 2, "Invalid value for '--workers'"),
+        (["corridor", "--sides", "both"], 2, "--sides: input should be 'two-sided' or 'one-sided'."),
+        (["corridor", "--retention", "all"], 2, "--retention: this is none of 'paper', 'latest'."),
+        (
+            *(["corridor", "--value-targets", "td"], 2),
+            "--value-targets: this is none of 'paper', 'lambda-returns', 'monte-carlo'.",
+        ),
+        (["corridor", "--evaluation", "no"], 2, "--evaluation: input should be 'frozen' or 'continuing'."),
+        (["corridor", "--p-value", "2"], 2, "--p-value: input should be less than or equal to 1."),
+        (["corridor", "--p-value", "nan"], 2, "--p-value: input should be a finite number."),
+        (["corridor", "--p-value", "many"], 2, "Invalid value for '--p-value'"),
+        (["corridor", "--device", "gpu"], 2, "The device is cpu or cuda, not 'gpu'."),
+        (["corridor", "--episodes-at-once", "100000000"], 2, "GB of memory"),
+        (["corridor", "--action-set", "full"], 2, "corridor is no Atari game, so it has no action set to choose."),
+        (["corridor", *SMALL, "--out", "a_file"], 1, "Cannot write to a_file: Not a directory."),
+        (["corridor", *SMALL, "--out", "a_file/below"], 1, "Cannot write to a_file/below: Not a directory."),
+        (["corridor", *SMALL, "--out", "."], 2, ". is not empty and holds no run; choose another --out."),
+        (["--resume", "nowhere"], 1, "There is no run in nowhere: it has no run.json."),
+        (["--resume", "a_file"], 1, "There is no run in a_file: it has no run.json."),
+    ],
+)
+def test_a_bad_input_is_one_sentence_and_trains_nothing(
+    cli: Cli, arguments: list[str], code: int, complaint: str
+) -> None:
+    Path("a_file").write_text("kept")
+    result = cli("train", *arguments)
+    assert complaint in result.sentence
+    assert result.code == code
+    assert [(path.name, path.read_text()) for path in Path.cwd().iterdir()] == [("a_file", "kept")]
+
+
+def test_a_gpu_that_is_not_there_is_one_sentence(cli: Cli, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    for arguments in (["train", "corridor", *SMALL], ["evaluate", run]):
+        result = cli(*arguments, "--device", "cuda")
+        assert result.sentence == "The device cuda was asked for, but torch finds no GPU; use --device cpu."
+        assert result.code == 2
+    assert not Path("runs").exists()
+
+
+def test_another_run_in_the_same_directory_is_refused_and_left_as_it_is(cli: Cli, run: Path) -> None:
+    before = files(run)
+    for arguments, complaint in (
+        (
+            [*SMALL, "--retention", "latest"],
+            "run holds another run: its learning.retention.kind is paper, not latest",
+        ),
+        ([*LONG], "run holds another run: its learning.schedule.interactions is 4000, not 15000"),
+        ([*SMALL, "--agent", "cpl"], "run holds another run: its agent is n-cpl, not cpl"),
+        ([*SMALL, "--seed", 1], "run holds a run with seed 0, not 1"),
+    ):
+        result = cli("train", "corridor", *arguments, "--out", run)
+        assert result.sentence == f"{complaint}; choose another --out."
+        assert result.code == 2
+    assert files(run) == before
+
+
+def test_a_second_process_is_refused_while_one_is_training(cli: Cli, run: Path) -> None:
+    with RunDirectory.open(run).locked():
+        for arguments in (["corridor", *SMALL, "--out", run], ["--resume", run]):
+            result = cli("train", *arguments)
+            assert re.fullmatch(r"A process is already working on run \(process \d+\)\.", result.sentence)
+            assert result.code == 2
+
+
+@pytest.mark.parametrize("damage", [b'{"score": ', b'{"score": 1e9}', b""])
+def test_a_damaged_result_is_not_believed_and_can_be_had_again(cli: Cli, run: Path, damage: bytes) -> None:
+    expected = cli("train", "--resume", run, "--json").object
+    (run / "result.json").write_bytes(damage)
+    result = cli("train", "--resume", run)
+    assert result.sentence.startswith("run/result.json ")
+    assert result.code == 1
+    (run / "result.json").unlink()
+    assert cli("train", "--resume", run, "--json").object == expected
+
+
+def test_a_damaged_checkpoint_is_passed_over_with_a_notice(cli: Cli, template: Path) -> None:
+    shutil.copytree(template, "run")
+    Path("run/result.json").unlink()
+    newest = max(Path("run/checkpoints").iterdir())
+    (newest / "state.json").write_text("{}")
+    result = cli("train", "--resume", "run")
+    assert result.code == 0
+    assert result.err == (
+        f"The checkpoint {newest} is damaged: the checksum of state.json does not fit. "
+        "Going on from the one before.\n"
+    )
+    assert contents(Path("run")) == contents(template)
+
+
+@contextlib.contextmanager
+def missing(*packages: str) -> Iterator[None]:
+    """As if these packages were not installed."""
+    find_spec = importlib.util.find_spec
+
+    def find(name: str, package: str | None = None) -> ModuleSpec | None:
+        return None if name in packages else find_spec(name, package)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(importlib.util, "find_spec", find)
+        yield
+
+
+@pytest.mark.parametrize(
+    ("arguments", "package", "what", "extra"),
+    [
+        (["train", "corridor"], "torch", "Training", "learn"),
+        (["train", "--resume", "run"], "scipy", "Training", "learn"),
+        (["evaluate", "run"], "torch", "Evaluating", "learn"),
+        (["play", "corridor", "--weights", "run"], "onnxruntime", "Playing with networks", "learn"),
+        (["bench", "learning"], "torch", "Measuring learning", "learn"),
+        (["curve", "run"], "matplotlib", "Drawing", "plot"),
+    ],
+)
+def test_what_is_not_installed_is_named_with_how_to_install_it(
+    cli: Cli, run: Path, arguments: list[str], package: str, what: str, extra: str
+) -> None:
+    with missing(package):
+        result = cli(*arguments)
+    assert result.sentence == (
+        f"{what} needs {package}, which the extra '{extra}' installs: "
+        f"pip install --constraint constraints.txt 'noveltree[{extra}]'."
+    )
+    assert result.code == 2
+
+
+def test_runs_are_listed_without_what_learning_needs(cli: Cli, run: Path) -> None:
+    with missing("torch", "onnx", "onnxruntime", "safetensors", "scipy", "matplotlib", "tensorboard"):
+        assert cli("runs", run, "--json").object["runs"][0]["state"] == "finished"
+
+
+def test_tensorboard_gets_its_files_if_it_is_installed(cli: Cli) -> None:
+    pytest.importorskip("tensorboard")
+    small = (
+        "--interactions",
+        300,
+        "--interval",
+        200,
+        "--budget",
+        5,
+        "--max-frames",
+        20,
+        "--evaluation-episodes",
+        1,
+    )
+    with_it = cli("train", "corridor", *small, "--out", "with", "--json").object
+    (file,) = Path("with/tensorboard").iterdir()
+    assert file.name.startswith("events.out.tfevents.")
+    assert b"interval/mean_return" in file.read_bytes()
+    assert b"episode/return" in file.read_bytes()
+    with missing("tensorboard"):
+        without = cli("train", "corridor", *small, "--out", "without", "--json").object
+    assert not Path("without/tensorboard").exists()
+    assert {**with_it, "run": ""} == {**without, "run": ""}
+
+
+# Interrupts and terminals
+
+
+def live_lines(seen: str) -> list[str]:
+    """What stood on the live line, one after another."""
+    return [line for line in re.split(r"[\r\n]|\x1b\[[0-9;?]*[A-Za-z]", seen) if line.strip()]
+
+
+@pytest.fixture(scope="module")
+def long_run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a longer run holds that nobody disturbed."""
+    directory = tmp_path_factory.mktemp("undisturbed") / "run"
+    train(directory, protocol_of(15_000))
+    return contents(directory)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_loses_nothing_and_says_how_to_go_on(
+    cli: Cli, tmp_path: Path, number: signal.Signals, long_run: dict[str, Any]
+) -> None:
+    arguments = ("train", "corridor", *LONG, "--out", "the run")
+    with on_a_terminal(*arguments, cwd=tmp_path) as (process, read_until):
+        assert "  interval 3: mean " in read_until("  interval 3: mean ")
+        process.send_signal(number)
+        seen = read_until("")
+        assert process.wait(timeout=60) == 130
+        assert process.stdout is not None
+        told = process.stdout.read()
+    assert seen.endswith("\x1b[1A\x1b[2KInterrupted. To go on: noveltree train --resume 'the run'\r\n")
+    assert "Traceback" not in seen
+    *lines, _ = live_lines(seen)
+    for line in lines:
+        assert re.match(
+            r"[\d,]+ of 15,000  [\d,]+/s  [\d:?]+ left  interval \d(, learning)?: mean [\d.-]+ of \d", line
+        )
+        assert len(line) <= 79
+    assert any(re.search(r"interval 2(, learning)?: mean [\d.-]+ of \d+ \(before: ", line) for line in lines)
+    assert told.startswith("Interval 1: mean return ")
+    assert cli("runs", ".", "--json").object["runs"][0]["state"] == "stopped"
+    assert cli("train", "--resume", "the run").code == 0
+    assert contents(tmp_path / "the run") == long_run
+
+
+def test_an_impatient_second_interrupt_does_not_disturb_the_ending(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, template: Path
+) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background, it is ignored
+    step = Corridor.step
+    calls = 0
+
+    def interrupt(self: Corridor, state: State, action: int) -> Transition:
+        nonlocal calls
+        calls += 1
+        if calls == 1000:
+            signal.raise_signal(signal.SIGINT)
+        return step(self, state, action)
+
+    def join(words: list[str]) -> str:
+        """Called when the first interrupt is about to be reported."""
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGTERM)
+        return " ".join(words)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Corridor, "step", interrupt)
+        patch.setattr("noveltree.cli.train.shlex.join", join)
+        result = cli("train", "corridor", *SMALL, "--out", "run")
+    assert (result.code, result.out) == (130, "")
+    assert result.err == "Interrupted. To go on: noveltree train --resume run\n"
+    assert cli("train", "--resume", "run").code == 0
+    assert contents(Path("run")) == contents(template)
+
+
+def test_an_interrupt_of_an_evaluation_keeps_the_episodes_that_are_over(
+    cli: Cli, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(RunDirectory, "write_episode", interrupt_after(2))
+        result = cli("evaluate", run, "--episodes", 14)
+    assert (result.code, result.out, "Traceback" in result.err) == (130, "", False)
+    assert len(list(run.glob("evaluation/*/*.json"))) == 12
+    assert len(cli("evaluate", run, "--episodes", 14, "--json").object["scores"]) == 14
+
+
+def interrupt_after(episodes: int) -> Any:
+    """Writes so many episodes, and then the user is tired of it."""
+    write = RunDirectory.write_episode
+    written = 0
+
+    def write_some(self: RunDirectory, *arguments: Any) -> None:
+        nonlocal written
+        written += 1
+        if written > episodes:
+            raise KeyboardInterrupt
+        write(self, *arguments)
+
+    return write_some
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_the_live_line_fits_one_line_and_disappears(
+    cli: Cli, run: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    terminal = io.StringIO()
+    console = Console(file=terminal, force_terminal=True, width=width, highlight=False)
+    monkeypatch.setattr("noveltree.cli.console.err", console)
+    assert cli("train", "corridor", *SMALL, "--out", "trained").code == 0
+    assert cli("evaluate", run, "--episodes", 12).code == 0
+    lines = live_lines(terminal.getvalue())
+    assert any(re.match(r"[\d,]+ of 4,000  [\d,]+/s  [\d:?]+ left ", line) for line in lines)
+    assert any(re.match(r"evaluation: mean [\d.]+ of 10 \(before: ", line) for line in lines)
+    assert any(re.match(r"12 of 12 episodes, mean ", line) for line in lines)
+    assert max(map(len, lines)) < width
+    assert terminal.getvalue().endswith("\x1b[1A\x1b[2K")
+
+
+# evaluate
+
+
+def test_evaluate_plays_what_is_missing_and_prints_the_scores(cli: Cli, run: Path) -> None:
+    trained = RunDirectory.open(run).read_result()
+    assert trained is not None
+    result = cli("evaluate", run, "--episodes", 11, "--json").object
+    assert (result["scores"][:10], len(result["scores"])) == (trained["scores"], 11)
+    assert result["score"] == sum(result["scores"]) / 11
+    assert (result["game"], result["agent"], result["seed"]) == ("corridor", "n-cpl", 0)
+    records = [read_episode(Path(file)) for file in result["episode_files"]]
+    assert {record.weights for record in records} == {result["weights"]}
+    assert all(verify_episode(record).holds for record in records)
+    told = cli("evaluate", run)
+    assert (told.code, told.err) == (0, "")
+    assert told.out == (
+        f"Scores: {', '.join(f'{score:g}' for score in trained['scores'])}\n"
+        f"corridor, n-cpl, seed 0: mean score {trained['score']:.10g} of 10 episodes\n"
+        f"Episodes: {Path(result['episode_files'][0]).parent}\n"
+    )
+
+
+def test_a_run_can_be_evaluated_while_it_is_being_trained(cli: Cli) -> None:
+    stop_after_interval(Path("run"), protocol_of(4000))
+    with RunDirectory.open(Path("run")).locked():
+        early = cli("evaluate", "run", "--episodes", 2, "--json").object
+    assert cli("train", "--resume", "run").code == 0
+    late = cli("evaluate", "run", "--episodes", 2, "--json").object
+    assert (early["interval"], late["interval"]) == (2, 3)
+    for result in (early, late):
+        records = [read_episode(Path(file)) for file in result["episode_files"]]
+        assert [record.weights for record in records] == [result["weights"]] * 2
+
+
+def test_evaluate_refuses_with_one_sentence(cli: Cli, run: Path) -> None:
+    RunDirectory.create(Path("new"), protocol_of(4000), 0)
+    shutil.copytree(run, "damaged")
+    (max(Path("damaged/checkpoints").iterdir()) / "state.json").unlink()
+    for arguments, code, complaint in (
+        (["nowhere"], 1, "There is no run in nowhere: it has no run.json."),
+        (["new"], 2, "The run in new has not deployed any networks yet; train it on."),
+        (["damaged"], 1, "No such file or directory. Train on: that goes back to the one before."),
+        ([run, "--episodes", 0], 2, "Invalid value for '--episodes'"),
+        ([run, "--device", "gpu"], 2, "The device is cpu or cuda, not 'gpu'."),
+        ([], 2, "Missing argument 'run'."),
+    ):
+        result = cli("evaluate", *arguments)
+        assert complaint in result.sentence
+        assert result.code == code
+
+
+# play --weights
+
+
+def test_play_plays_with_the_networks_of_a_run(cli: Cli, run: Path) -> None:
+    played = cli("play", "corridor", "--weights", run, "--budget", 5, "--max-frames", 200, "--json").object
+    assert played["agent"] == "n-cpl"
+    file = Path(played["episode_file"])
+    evaluated = cli("evaluate", run, "--episodes", 1, "--json").object
+    assert read_episode(file).weights == json.loads(file.read_text())["weights"] == evaluated["weights"]
+    assert cli("verify", file).code == 0
+    assert cli("play", "corridor", "--weights", run, "--agent", "n-cpl", "--max-steps", 2).code == 0
+    without = cli("play", "corridor", "--agent", "riw-c", "--json").object["episode_file"]
+    assert "weights" not in json.loads(Path(without).read_text())
+
+
+def test_play_refuses_weights_that_do_not_fit_with_one_sentence(cli: Cli, run: Path) -> None:
+    full = ("--interactions", 20, "--interval", 20, "--budget", 2, "--max-frames", 30, "--action-set", "full")
+    assert cli("train", "pong", *full, "--evaluation-episodes", 1, "--out", "pong", "--json").code == 0
+    RunDirectory.create(Path("new"), protocol_of(4000), 0)
+    shutil.copytree(run, "mixed")
+    shutil.rmtree("mixed/checkpoints")
+    shutil.copytree("pong/checkpoints", "mixed/checkpoints")
+    before = set(Path.cwd().rglob("*"))
+    for arguments, code, complaint in (
+        (["corridor", "--weights", "pong"], 2, "The weights in pong are of another game: pong, not corridor."),
+        (
+            *(["pong", "--weights", "pong"], 2),
+            "The weights in pong are of another network: it does not have 6 actions and observations of shape",
+        ),
+        (["corridor", "--weights", "mixed"], 2, "The weights in mixed are of another network: it does not have 2"),
+        (
+            *(["corridor", "--weights", run, "--agent", "cpl"], 2),
+            "The weights in run are of another agent: n-cpl, not cpl.",
+        ),
+        (
+            *(["corridor", "--weights", run, "--agent", "riw-c"], 2),
+            "riw-c learns nothing, so it cannot play with the networks in run.",
+        ),
+        (
+            *(["corridor", "--agent", "n-cpl"], 2),
+            "n-cpl plays with networks that it has learnt: train it with `noveltree train`, and give the run's "
+            "directory with --weights.",
+        ),
+        (["corridor", "--weights", "new"], 2, "The run in new has not deployed any networks yet; train it on."),
+        (["corridor", "--weights", "nowhere"], 1, "There is no run in nowhere: it has no run.json."),
+    ):
+        result = cli("play", *arguments)
+        assert complaint in result.sentence
+        assert result.code == code
+    made = set(Path.cwd().rglob("*")) - before
+    assert {path for path in made if path.is_file()} == set()
+
+
+# runs and curve
+
+
+@pytest.fixture
+def listed(run: Path) -> Iterator[Path]:
+    """A directory with a run in every state."""
+    directory = Path("all")
+    shutil.copytree(run, directory / "finished")
+    stop_after_interval(directory / "stopped", protocol_of(4000))
+    (directory / "linked").symlink_to(Path("../run"))
+    for name in ("edited", "result", "metrics", "lines"):
+        shutil.copytree(run, directory / "damaged" / name)
+    content = (directory / "damaged/edited/run.json").read_text()
+    (directory / "damaged/edited/run.json").write_text(content.replace('"budget": 5', '"budget": 50'))
+    (directory / "damaged/result/result.json").write_text("{")
+    (directory / "damaged/metrics/metrics.jsonl").write_text("3\n")
+    (directory / "damaged/lines/metrics.jsonl").write_text('{"event": "interval"}\n')
+    with RunDirectory.create(directory / "running", protocol_of(15_000), 5).locked():
+        yield directory
+
+
+def test_runs_lists_every_run_with_its_state(cli: Cli, listed: Path) -> None:
+    rows = {row["run"]: row for row in cli("runs", listed, "--json").object["runs"]}
+    assert {name: row["state"] for name, row in rows.items()} == {
+        "all/damaged/edited": "damaged",
+        "all/damaged/metrics": "damaged",
+        "all/damaged/result": "damaged",
+        "all/damaged/lines": "damaged",
+        "all/finished": "finished",
+        "all/linked": "finished",
+        "all/running": "running",
+        "all/stopped": "stopped",
+    }
+    result = RunDirectory.open(listed / "finished").read_result()
+    assert result is not None
+    finished = rows["all/finished"]
+    assert (finished["score"], finished["interactions"], finished["interval"]) == (
+        *(result["score"], result["interactions"], 2),
+    )
+    assert finished["accepted"] + finished["rejected"] == 2
+    stopped = rows["all/stopped"]
+    assert 500 < stopped["interactions"] < result["interactions"]
+    assert (stopped["interval"], stopped["budget"], stopped["score"]) == (2, 4000, None)
+    running = rows["all/running"]
+    assert (running["interactions"], running["seed"], running["last_return"]) == (0, 5, None)
+    assert "run.json was changed after it was written" in rows["all/damaged/edited"]["complaint"]
+
+
+def test_runs_fits_a_terminal_and_says_what_is_damaged(cli: Cli, listed: Path) -> None:
+    result = cli("runs", listed)
+    assert (result.code, result.err) == (0, "")
+    table, complaints = result.out.splitlines()[:9], result.out.splitlines()[9:]
+    assert all(len(line) <= 80 for line in table)
+    assert table[0].split() == ["run", "state", "interactions", "interval", "last", "return", "score"]
+    assert re.match(r"all/finished +finished +[\d,]+ of 4,000 +2 +[\d.]+ +[\d.]+ *$", table[5])
+    assert re.match(r"all/running +running +0 of 15,000 +1 *$", table[7])
+    assert complaints == [
+        "all/damaged/edited/run.json was changed after it was written: its hash does not fit its protocol.",
+        "The metrics in all/damaged/lines are damaged: they have lines that noveltree does not write.",
+        "all/damaged/metrics/metrics.jsonl is damaged: it has lines that noveltree does not write.",
+        "all/damaged/result/result.json is damaged: it is no valid JSON.",
+    ]
+
+
+def test_the_name_of_a_run_is_never_cut_off(cli: Cli) -> None:
+    name = "a" * 60
+    RunDirectory.create(Path(name) / "b", protocol_of(4000), 0)
+    listing = cli("runs", ".").out
+    assert "".join(line.split()[0] for line in listing.splitlines()[1:]) == f"{name}/b"
+
+
+def test_runs_has_something_to_say_when_there_are_none(cli: Cli) -> None:
+    assert cli("runs").sentence == "There is no directory runs."
+    Path("a_file").touch()
+    assert cli("runs", "a_file").sentence == "There is no directory a_file."
+    assert cli("runs", ".").out == "There are no runs in ..\n"
+    assert cli("runs", ".", "--json").object == {"runs": []}
+
+
+def test_curve_draws_a_run(cli: Cli, run: Path) -> None:
+    result = cli("curve", run)
+    assert (result.code, result.out, result.err) == (0, "Figure: run/curve.png\n", "")
+    assert imread(run / "curve.png").ndim == 3
+    told = cli("curve", run, "--out", "a/b.svg", "--json").object
+    assert (told["figure"], len(told["runs"][0]["intervals"])) == ("a/b.svg", 2)
+    RunDirectory.create(Path("new"), protocol_of(4000), 0)
+    for arguments, complaint in (
+        (["new"], "No interval of new is over yet: there is nothing to draw."),
+        ([run, "-o", "curve.pdf"], "A figure is a .png or an .svg, not '.pdf'."),
+        (["nowhere"], "There is no run in nowhere: it has no run.json."),
+    ):
+        assert cli("curve", *arguments).sentence == complaint
+
+
+# protocol, bench, doctor and help
+
+
+def test_protocols_of_agents_that_learn_are_shown_and_compared(cli: Cli, run: Path) -> None:
+    (file, *_) = sorted(run.glob("evaluation/*/*.json"))
+    listing = cli("protocol", "show", file)
+    assert listing.code == 0
+    assert re.search(r"^learning\.schedule\.interactions +4000 +training budget", listing.out, re.MULTILINE)
+    assert re.search(r"^learning\.evaluation +frozen ", listing.out, re.MULTILINE)
+    write_episode(Path("other.json"), replace(read_episode(file), protocol=protocol_of(6000)))
+    result = cli("protocol", "diff", file, "other.json")
+    assert result.code == 1
+    assert "Scores are not comparable, because of: learning.schedule.interactions.\n" in result.out
+    told = cli("protocol", "diff", file, "other.json", "--json")
+    (difference,) = told.object["differences"]
+    assert (difference["setting"], difference["first"], difference["second"]) == (
+        *("learning.schedule.interactions", 4000, 6000),
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--games", "corridor"], "Learning is compared with raw emulation, and corridor is no Atari game."),
+        (["--games", "breakot"], "Unknown game 'breakot'."),
+        (["--games", "pong", "--agent", "riw-c"], "riw-c learns nothing"),
+        (["--games", ","], "Games are names separated by commas, not ','."),
+        (["--decisions", "0"], "Invalid value for '--decisions'"),
+    ],
+)
+def test_bench_learning_refuses_with_one_sentence(cli: Cli, arguments: list[str], complaint: str) -> None:
+    result = cli("bench", "learning", *arguments)
+    assert complaint in result.sentence
+    assert result.code == 2
+
+
+def test_doctor_lists_what_learning_needs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noveltree.cli.doctor._check", lambda make: "not tried here")
+    versions = cli("doctor", "--json").object["versions"]
+    packages = {"torch", "onnx", "onnxruntime", "safetensors", "scipy", "matplotlib", "tensorboard"}
+    assert packages <= versions.keys()
+    assert f"  torch {versions['torch']}\n" in cli("doctor").out
+    monkeypatch.setattr("noveltree.cli.doctor._version", lambda package: None if package == "torch" else "1")
+    result = cli("doctor")
+    assert '  torch not installed; for agents that learn: pip install "noveltree[learn]"\n' in result.out
+    assert result.out.endswith("All is well.\n")
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_the_help_of_every_command_has_an_example(cli: Cli, command: list[str]) -> None:
+    result = cli(*command, "--help")
+    assert result.code == 0
+    assert re.search(rf"Examples?:?\s+noveltree {' '.join(command)}\b", result.out)
+
+
+def test_help_names_the_commands_of_learning(cli: Cli) -> None:
+    text = cli("--help").out
+    assert all(command in text for (command, *_) in COMMANDS)
+
+
+def test_training_in_a_process_of_its_own_prints_one_object_and_nothing_else(
+    tmp_path: Path, template: Path
+) -> None:
+    """With workers, as users do it: no library warns, no process is left to complain."""
+    result = in_a_process("train", "corridor", *SMALL, "--out", "run", "--workers", 2, "--json", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert json.loads(result.stdout)["run"] == "run"
+    assert contents(tmp_path / "run") == contents(template)
