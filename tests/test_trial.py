@@ -245,6 +245,13 @@ def test_the_checkpoint_before_is_used_when_the_newest_is_damaged(
     assert contents(tmp_path / "run") == contents(undisturbed)
 
 
+def test_checkpoints_of_another_run_are_refused(tmp_path: Path, undisturbed: Path) -> None:
+    RunDirectory.create(tmp_path / "run", small_protocol(), seed=1)
+    shutil.copytree(undisturbed / "checkpoints", tmp_path / "run" / "checkpoints")
+    with pytest.raises(RecordError, match="are of another run"):
+        train(tmp_path / "run", small_protocol(), seed=1)
+
+
 def test_a_damaged_checkpoint_is_not_evaluated(tmp_path: Path, undisturbed: Path) -> None:
     shutil.copytree(undisturbed, tmp_path / "run")
     _damage(max((tmp_path / "run" / "checkpoints").iterdir()), "flipped weight")

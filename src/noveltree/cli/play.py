@@ -19,7 +19,6 @@ from noveltree.cli.learning import need_learn_extra
 from noveltree.episodes import Decision, End, Play, drive
 from noveltree.errors import InputError
 from noveltree.evaluation import UNINFORMED, Evaluation
-from noveltree.learning import LearningSettings
 from noveltree.protocol import DEFAULT_PRESET, PRESETS, Protocol, make_protocol
 from noveltree.records import (
     EpisodeRecord,
@@ -141,26 +140,24 @@ def play(
     """
     learnt = _Learnt.by(weights, agent)
     amount, unit = _chosen_budget(budget, seconds, frames)
-    protocol = make_protocol(
-        game,
-        preset=preset,
-        agent=agent if learnt is None else learnt.agent,
-        learning=None if learnt is None else learnt.learning,
-        budget=amount,
-        budget_unit=unit,
-        action_set=action_set,
-        frame_skip=frame_skip,
-        max_frames=max_frames,
-        mode=mode,
-        difficulty=difficulty,
-        cache=cache,
-        features=features,
-        horizon=horizon,
-        discount=discount,
-        tie_breaking=tie_breaking,
-        rollout_depth=rollout_depth,
-        exploration=exploration,
-    )
+    choices = {
+        "agent": agent,
+        "budget": amount,
+        "budget_unit": unit,
+        "action_set": action_set,
+        "frame_skip": frame_skip,
+        "max_frames": max_frames,
+        "mode": mode,
+        "difficulty": difficulty,
+        "cache": cache,
+        "features": features,
+        "horizon": horizon,
+        "discount": discount,
+        "tie_breaking": tie_breaking,
+        "rollout_depth": rollout_depth,
+        "exploration": exploration,
+    }
+    protocol = make_protocol(game, preset=preset, **(choices if learnt is None else learnt.complete(choices, game)))
     if video is not None:
         check_video(video, protocol)
         check_writable(video.parent)
@@ -219,9 +216,18 @@ class _Learnt:
     def agent(self) -> str:
         return self.run.protocol.agent
 
-    @property
-    def learning(self) -> LearningSettings | None:
-        return self.run.protocol.learning
+    def complete(self, choices: dict[str, Any], game: str) -> dict[str, Any]:
+        """The settings under which it was learnt, but for those that are chosen."""
+        learnt = self.run.protocol
+        if make_protocol(game).game != learnt.game:
+            raise InputError(f"The weights in {self.run.path} are of another game: {learnt.game}, not {game}.")
+        if choices["budget"] is None:
+            choices = {**choices, "budget": learnt.budget, "budget_unit": learnt.budget_unit}
+        emulator = () if learnt.simulator == "atari" else ("frame_skip",)  # not to be chosen elsewhere
+        for name, value in choices.items():
+            if value is None and name not in emulator:
+                choices = {**choices, name: getattr(learnt, name)}
+        return {**choices, "learning": learnt.learning}
 
     def evaluation(self, protocol: Protocol, simulator: Simulator) -> tuple[Evaluation, str]:
         """The networks, and the digest of their weights."""

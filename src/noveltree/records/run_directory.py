@@ -138,11 +138,17 @@ class RunDirectory:
         return False
 
     def write_checkpoint(self, number: int, checkpoint: Checkpoint) -> None:
-        write_checkpoint(self.path / "checkpoints", number, checkpoint)
+        state = {**checkpoint.state, "protocol_hash": self.protocol.hash, "seed": self.seed}
+        write_checkpoint(self.path / "checkpoints", number, Checkpoint(checkpoint.arrays, state))
 
     def read_checkpoint(self) -> tuple[Checkpoint | None, list[str]]:
         """The newest whole checkpoint, None before the first; and complaints about newer ones."""
-        return read_latest_checkpoint(self.path / "checkpoints")
+        checkpoint, complaints = read_latest_checkpoint(self.path / "checkpoints")
+        if checkpoint is not None:
+            found = checkpoint.state.get("protocol_hash"), checkpoint.state.get("seed")
+            if found != (self.protocol.hash, self.seed):
+                raise RecordError(f"The checkpoints in {self.path} are of another run.")
+        return checkpoint, complaints
 
     def episode_path(self, interval: int, index: int) -> Path:
         return self.path / "episodes" / f"interval-{interval:04}" / f"{index:05}.json"
