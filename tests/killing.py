@@ -37,13 +37,14 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--kills", type=int, required=True)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0, help="of the instants")
     parser.add_argument("--longest-life", type=float, required=True, help="seconds")
     parser.add_argument("--sabotage", action="store_true", help="resume without Adam's moments")
     options = parser.parse_args()
     # What takes longest to load: compiled kernels, and what torch loads for its first optimiser.
     play_episode(make_protocol("corridor", agent="riw-c", budget=5))
     torch.optim.Adam([torch.zeros(1, requires_grad=True)])
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(options.seed)
     kills = 0
     intervals = set()
     finished = False
