@@ -10,7 +10,7 @@ help:
 	@echo "make play    install, and play Breakout with RIW_C: score, episode file and video"
 	@echo "make test    install, and run all tests"
 	@echo "make check   lint, types, layers and tests: all that CI runs"
-	@echo "make bench   measure the cost of planning relative to the raw emulator"
+	@echo "make bench   measure the cost of planning and learning relative to the raw emulator"
 	@echo "make clean   remove the virtual environment and caches"
 
 install: $(INSTALLED)
@@ -41,6 +41,7 @@ check: lint types layers test
 
 bench: install
 	$(BIN)/noveltree bench planning
+	$(BIN)/noveltree bench learning
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -416,12 +416,12 @@ def interrupt_after(episodes: int) -> Any:
     write = RunDirectory.write_episode
     written = 0
 
-    def write_some(self: RunDirectory, *arguments: Any) -> None:
+    def write_some(self: RunDirectory, *arguments: Any, **place: Any) -> None:
         nonlocal written
         written += 1
         if written > episodes:
             raise KeyboardInterrupt
-        write(self, *arguments)
+        write(self, *arguments, **place)
 
     return write_some
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from noveltree.cli.console import LiveLine, counted, out, print_json
-from noveltree.cli.learning import check_device, interruptible_once, need_learn_extra
+from noveltree.cli.learning import interruptible_once, need_learn_extra
 from noveltree.episodes import Episode
 
 
@@ -26,7 +26,6 @@ def evaluate(
     [bold]Example[/]: noveltree evaluate runs/qbert-n-cpl-seed0 --episodes 10
     """
     need_learn_extra("Evaluating")
-    check_device(device)
     from noveltree.trial import evaluate as evaluate_run
 
     scores: list[float] = []

@@ -24,18 +24,6 @@ def need_learn_extra(what: str, packages: Sequence[str] = _PACKAGES, *, extra: s
         )
 
 
-def check_device(device: str) -> None:
-    """Complain about a device that is not known or not there."""
-    if device not in ("cpu", "cuda"):
-        raise InputError(f"The device is cpu or cuda, not {device!r}.")
-    if device == "cpu":
-        return
-    import torch
-
-    if not torch.cuda.is_available():
-        raise InputError("The device cuda was asked for, but torch finds no GPU; use --device cpu.")
-
-
 @contextlib.contextmanager
 def interruptible_once() -> Iterator[None]:
     """Let an impatient second Ctrl-C not disturb the ending that the first one led to, until the process ends."""

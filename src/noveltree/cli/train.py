@@ -16,7 +16,7 @@ from rich.text import Text
 
 from noveltree.agents import AGENTS, get_agent
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
-from noveltree.cli.learning import check_device, interruptible_once, need_learn_extra
+from noveltree.cli.learning import interruptible_once, need_learn_extra
 from noveltree.errors import InputError
 from noveltree.learning import LearningSettings
 from noveltree.protocol import Protocol, make_protocol
@@ -105,7 +105,6 @@ def train(
       noveltree train --resume runs/qbert-n-cpl-seed0
     """
     need_learn_extra("Training")
-    check_device(device)
     if resume is not None:
         _check_nothing_chosen(context)
         from noveltree.records.run_directory import RunDirectory

@@ -57,21 +57,21 @@ class Experience:
 
     def inputs(self, transitions: NDArray[np.int64]) -> NDArray[np.generic]:
         """The inputs of the states in which these transitions begin."""
-        inputs = self.shape.empty(len(transitions))
-        for place, transition in enumerate(transitions.tolist()):
-            path, time = self.locate(transition)
-            self.shape.write(_stack(path, time), inputs[place])
-        return inputs
+        return _inputs(self.shape, [self.locate(transition) for transition in transitions.tolist()])
 
 
-def inputs_of_path(path: CriticalPath, shape: InputShape, times: range) -> NDArray[np.generic]:
-    """The inputs of the states at these time steps of a path."""
-    inputs = shape.empty(len(times))
-    for place, time in enumerate(times):
-        shape.write(_stack(path, time), inputs[place])
+def inputs_of_path(path: CriticalPath, shape: InputShape) -> NDArray[np.generic]:
+    """The inputs of all states of a path."""
+    return _inputs(shape, [(path, time) for time in range(len(path) + 1)])
+
+
+def _inputs(shape: InputShape, states: Sequence[tuple[CriticalPath, int]]) -> NDArray[np.generic]:
+    """The inputs of states at time steps of paths: what was observed at the time steps time - 3, ..., time.
+
+    The first observation is repeated before the start.
+    """
+    inputs = shape.empty(len(states))
+    for place, (path, time) in enumerate(states):
+        stack = [path.observations[max(0, time - back)] for back in range(STACK - 1, -1, -1)]
+        shape.write(stack, inputs[place])
     return inputs
-
-
-def _stack(path: CriticalPath, time: int) -> list[NDArray[np.generic]]:
-    """The observations of time steps time - 3, ..., time; the first one is repeated before the start."""
-    return [path.observations[max(0, time - back)] for back in range(STACK - 1, -1, -1)]

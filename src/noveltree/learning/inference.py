@@ -53,6 +53,18 @@ class Deployment:
         )
 
 
+def check_device(device: str) -> None:
+    """Complain about a device that is not known or not there."""
+    if device not in ("cpu", "cuda"):
+        raise InputError(f"The device is cpu or cuda, not {device!r}.")
+    if device == "cpu":
+        return
+    import torch  # playing on a processor needs no torch
+
+    if not torch.cuda.is_available():
+        raise InputError("The device cuda was asked for, but torch finds no GPU; use --device cpu.")
+
+
 def make_inference(
     architecture: Architecture, weights: Weights, *, softmax: bool = False, device: str = "cpu"
 ) -> Inference:
@@ -88,12 +100,11 @@ def _on_cpu(architecture: Architecture, weights: Weights, softmax: bool) -> Infe
 
 
 def _on_gpu(architecture: Architecture, weights: Weights, softmax: bool, *, device: str) -> Inference:
-    import torch  # playing on a processor needs no torch
+    check_device(device)
+    import torch
 
     from noveltree.learning.networks import Network
 
-    if not torch.cuda.is_available():
-        raise InputError(f"The device {device!r} was asked for, but torch finds no GPU; use 'cpu'.")
     network = Network(architecture, weights, device=device)
 
     def infer(batch: NDArray[np.generic]) -> NDArray[np.float32]:

@@ -33,9 +33,12 @@ class Learner:
             Architecture(snapshot.input, outputs_of(weights["policy"])), weights["policy"], device=self._device
         )
         self.value = ValueLearner(
-            Architecture(snapshot.input, 1), weights["value"], self.settings.value, device=self._device
+            Architecture(snapshot.input, 1),
+            weights["value"],
+            self.settings.value,
+            target=weights["target"],
+            device=self._device,
         )
-        self.value.refresh(weights["target"])
         self.value.time_steps, self.value.since_update = snapshot.time_steps, snapshot.since_update
         for name, parameter in self.value.network.layers.named_parameters():
             self.value.optimiser.state[parameter] = {

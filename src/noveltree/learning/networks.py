@@ -23,7 +23,7 @@ class Network(nn.Module):
                     self.layers.append(nn.Conv2d(inputs, planes, size, stride))
                 case Dense(units):
                     self.layers.append(nn.Linear(inputs, units))
-        self.load(weights)
+        self.layers.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
         # Channels last: training takes two thirds of the time that it takes with channels first.
         self.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._device = device
@@ -41,7 +41,3 @@ class Network(nn.Module):
     def weights(self) -> Weights:
         """A copy of the weights."""
         return {name: tensor.cpu().numpy().copy() for name, tensor in self.layers.state_dict().items()}
-
-    def load(self, weights: Weights) -> None:
-        """Take these weights over."""
-        self.layers.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})

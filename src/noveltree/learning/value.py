@@ -12,7 +12,7 @@ from torch import nn
 from noveltree.errors import LearningError
 from noveltree.learning.architecture import Architecture, Weights
 from noveltree.learning.experience import CriticalPath, Experience, inputs_of_path
-from noveltree.learning.inference import LARGEST_BATCH, Inference, make_inference
+from noveltree.learning.inference import Inference, make_inference
 from noveltree.learning.networks import Network
 from noveltree.learning.settings import ValueSettings
 
@@ -21,8 +21,15 @@ class ValueLearner:
     """The value network in training, its target network, its optimiser, and how far it is in its routine."""
 
     def __init__(
-        self, architecture: Architecture, weights: Weights, settings: ValueSettings, *, device: str = "cpu"
+        self,
+        architecture: Architecture,
+        weights: Weights,
+        settings: ValueSettings,
+        *,
+        target: Weights | None = None,
+        device: str = "cpu",
     ) -> None:
+        """`target` are the weights of the target network, if they are others."""
         self.settings = settings
         self._device = device
         self.network = Network(architecture, weights, device=device)
@@ -30,7 +37,7 @@ class ValueLearner:
         #: Transitions ever taken in, and how many of them since the last update.
         self.time_steps = 0
         self.since_update = 0
-        self.refresh(weights)
+        self.refresh(weights if target is None else target)
 
     def take_in(self, path: CriticalPath, experience: Experience, *, rng: np.random.Generator) -> list[float]:
         """Add a path to the experience and learn on the way; the losses of the updates."""
@@ -79,11 +86,6 @@ class ValueLearner:
         """The targets of a path's transitions, which do not change until the target network does."""
         known = self._targets.get(path)
         if known is None:
-            firsts = range(0, len(path) + 1, LARGEST_BATCH)
-            inputs = (
-                inputs_of_path(path, experience.shape, range(first, min(first + LARGEST_BATCH, len(path) + 1)))
-                for first in firsts
-            )
-            values = np.concatenate([self._target_network(batch)[:, 0] for batch in inputs])
+            values = self._target_network(inputs_of_path(path, experience.shape))[:, 0]
             known = self._targets[path] = self.settings.targets.targets(path, values)
         return known

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from noveltree.episodes import Episode
 from noveltree.errors import InputError, OutputError, RecordError
 from noveltree.protocol import Protocol, compare_protocols, parse_protocol
 from noveltree.records.checkpoint import Checkpoint, read_latest_checkpoint, write_checkpoint
@@ -156,8 +157,11 @@ class RunDirectory:
     def evaluation_path(self, interval: int, index: int) -> Path:
         return self.path / "evaluation" / f"interval-{interval:04}" / f"{index:05}.json"
 
-    def write_episode(self, path: Path, record: EpisodeRecord) -> None:
-        write_episode(path, record)
+    def write_episode(
+        self, path: Path, episode: Episode, *, interval: int, index: int, weights: str | None
+    ) -> None:
+        """Record an episode that was played with these networks."""
+        write_episode(path, EpisodeRecord(episode, self.protocol, self.seed, index, interval, weights))
 
     def read_episode(self, path: Path, *, interval: int, index: int, weights: str | None) -> EpisodeRecord | None:
         """An episode that was recorded whole, with these networks; None if it has to be played."""

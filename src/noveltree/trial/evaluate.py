@@ -10,8 +10,7 @@ from typing import Any
 
 from noveltree.collection import Collected, Collector, Listener, collect_all, make_collector
 from noveltree.episodes import Episode
-from noveltree.learning.inference import Deployment
-from noveltree.records.episode_file import EpisodeRecord
+from noveltree.learning.inference import Deployment, check_device
 from noveltree.records.run_directory import RunDirectory
 from noveltree.trial.state import read_deployment
 
@@ -30,6 +29,7 @@ def evaluate(
 
     Episodes that were played before with the same networks are not played again.
     """
+    check_device(device)
     run = RunDirectory.open(directory)
     deployment, interval = read_deployment(run)
     scores: dict[int, float] = {}
@@ -75,8 +75,8 @@ def frozen_episodes(
             missing.append(index)
 
     def write(collected: Collected) -> None:
-        record = EpisodeRecord(collected.episode, run.protocol, run.seed, collected.index, interval, weights)
-        run.write_episode(run.evaluation_path(interval, collected.index), record)
+        path = run.evaluation_path(interval, collected.index)
+        run.write_episode(path, collected.episode, interval=interval, index=collected.index, weights=weights)
 
     collector.listener = Listener(write, on_interactions)
     collector.deploy(deployment)

@@ -9,6 +9,7 @@ from typing import Any
 from noveltree.collection import make_collector
 from noveltree.collection.process import prepare_process
 from noveltree.errors import InputError
+from noveltree.learning.inference import check_device
 from noveltree.learning.settings import LearningSettings
 from noveltree.protocol import Protocol
 from noveltree.records.run_directory import RunDirectory
@@ -33,6 +34,7 @@ def train(
 
     With one worker everything happens in this process; with more, so many others play. The result is the same.
     """
+    check_device(device)
     if protocol.learning is None:
         raise InputError(f"{protocol.agent} learns nothing; train n-cpl, n-cpl-d or cpl.")
     _check_schedule(protocol.learning)

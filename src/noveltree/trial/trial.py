@@ -24,7 +24,6 @@ from noveltree.learning.learner import Learner
 from noveltree.learning.schedule import Interval, Schedule, Verdict
 from noveltree.learning.snapshot import Snapshot, initial_snapshot
 from noveltree.records.checkpoint import check_space
-from noveltree.records.episode_file import EpisodeRecord
 from noveltree.records.run_directory import RunDirectory
 from noveltree.trial.evaluate import frozen_episodes
 from noveltree.trial.state import TrialState, pack, unpack
@@ -144,9 +143,7 @@ class Trial:
 
         def record(collected: Collected) -> None:
             path = run.episode_path(interval, collected.index)
-            run.write_episode(
-                path, EpisodeRecord(collected.episode, run.protocol, run.seed, collected.index, interval, weights)
-            )
+            run.write_episode(path, collected.episode, interval=interval, index=collected.index, weights=weights)
 
         self._collector.listener = Listener(record, self._add_interactions)
         recorded: dict[int, Episode] = {}
