@@ -278,7 +278,7 @@ def missing(*packages: str) -> Iterator[None]:
     ("arguments", "package", "what", "extra"),
     [
         (["train", "corridor"], "torch", "Training", "learn"),
-        (["train", "--resume", "run"], "scipy", "Training", "learn"),
+        (["train", "--resume", "run"], "onnx", "Training", "learn"),
         (["evaluate", "run"], "torch", "Evaluating", "learn"),
         (["play", "corridor", "--weights", "run"], "onnxruntime", "Playing with networks", "learn"),
         (["bench", "learning"], "torch", "Measuring learning", "learn"),
@@ -298,7 +298,7 @@ def test_what_is_not_installed_is_named_with_how_to_install_it(
 
 
 def test_runs_are_listed_without_what_learning_needs(cli: Cli, run: Path) -> None:
-    with missing("torch", "onnx", "onnxruntime", "safetensors", "scipy", "matplotlib", "tensorboard"):
+    with missing("torch", "onnx", "onnxruntime", "safetensors", "matplotlib", "tensorboard"):
         assert cli("runs", run, "--json").object["runs"][0]["state"] == "finished"
 
 

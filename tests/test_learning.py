@@ -12,8 +12,9 @@ from scipy import stats
 from noveltree.errors import InputError, LearningError
 from noveltree.evaluation import Evaluation
 from noveltree.learning.architecture import Architecture
+from noveltree.learning.deployment import Deployment
 from noveltree.learning.experience import CriticalPath, Experience
-from noveltree.learning.inference import Deployment, make_inference
+from noveltree.learning.inference import make_inference
 from noveltree.learning.inputs import InputShape, batch_of_nodes
 from noveltree.learning.learner import Learner
 from noveltree.learning.networks import Network

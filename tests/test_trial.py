@@ -22,7 +22,7 @@ from noveltree.collection.collector import make_path, replay
 from noveltree.episodes import Decision, End, Episode, digest
 from noveltree.errors import InputError, LearningError, OutputError, RecordError
 from noveltree.learning import LearningSettings
-from noveltree.learning.inference import Deployment
+from noveltree.learning.deployment import Deployment
 from noveltree.learning.retention import KeepLatest
 from noveltree.learning.settings import ScheduleSettings, ValueSettings
 from noveltree.protocol import Protocol, make_protocol
@@ -567,7 +567,7 @@ def test_two_processes_that_begin_at_once_do_not_mix(tmp_path: Path, monkeypatch
         ({"seed": "0"}, "is not a run of noveltree"),
         ({"version": 2}, "has format version 2; this noveltree reads 1"),
         ({"protocol": {"budget": 50}}, "was changed after it was written: its hash does not fit its protocol"),
-        ({"protocol": {"learning": None}}, "its protocol says nothing of learning"),
+        ({"protocol": {"learning": None}}, "its hash does not fit its protocol"),
         ({"protocol": {"budget": "much"}}, r"run\.json: Not a valid protocol"),
     ],
 )

@@ -2,7 +2,8 @@
 
     NoveltreeError                  one clear sentence for the person who reads it
     ├── InputError                  what was asked for makes no sense: fix the call
-    │   └── UnknownNameError        no such game, agent, preset or feature set
+    │   ├── UnknownNameError        no such game, agent, preset or feature set
+    │   └── BusyError               another process is at work there
     ├── SimulatorError              the simulator cannot be used, or failed while it was used
     │   └── NotDeterministicError   the same state and action gave two different transitions
     ├── LearningError               learning went wrong: a loss is no number
@@ -42,6 +43,10 @@ class UnknownNameError(InputError):
         super().__init__(f"Unknown {kind} {name!r}.{guess}{listing}{' ' + hint if hint else ''}")
         self.kind = kind
         self.name = name
+
+
+class BusyError(InputError):
+    """Another process is at work there."""
 
 
 class SimulatorError(NoveltreeError):

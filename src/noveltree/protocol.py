@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import importlib.metadata
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -28,7 +29,8 @@ from noveltree.errors import InputError, RecordError, UnknownNameError
 from noveltree.features import default_features
 from noveltree.learning import LearningSettings
 from noveltree.lookahead import Budget, Interactions, Seconds, frames
-from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator, is_environment_id
+from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator, State, is_environment_id
+from noveltree.simulators.action_counts import ACTION_COUNTS, FULL_ACTION_SET
 from noveltree.simulators.games import canonical_game, rom_md5
 from noveltree.simulators.gymnasium import provider_of
 from noveltree.version import __version__
@@ -235,16 +237,15 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         "rom_md5": rom_md5(name) if kind == "atari" else None,
         "noveltree_version": __version__,
     }
-    with contextlib.closing(_make_simulator({**fields, **merged, **agent_choices})) as simulator:
-        if isinstance(simulator, GymnasiumSimulator):
-            fields["game"] = simulator.environment  # an id without a version stands for the newest
-            if simulator.max_episode_steps is not None:
-                fields["max_frames"] = simulator.max_episode_steps
-        if "features" in agent.uses and kind != "atari":
-            agent_choices.setdefault("features", default_features(simulator.start()))
-        settings = agent.settings(**agent_choices)
-        agent.assemble(simulator.start(), settings)  # complains about features that do not fit
-        fields["budget"] = agent.default_budget(len(simulator.actions), settings)
+    world = _look_at({**fields, **merged, **agent_choices})
+    fields["game"] = world.name
+    if world.max_episode_steps is not None:
+        fields["max_frames"] = world.max_episode_steps
+    if "features" in agent.uses and kind != "atari":
+        agent_choices.setdefault("features", default_features(world.start))
+    settings = agent.settings(**agent_choices)
+    agent.assemble(world.start, settings)  # complains about features that do not fit
+    fields["budget"] = agent.default_budget(world.actions, settings)
     fields |= {key: agent.used(settings).get(key) for key in _AGENT_SETTINGS}
     fields |= {**merged, "agent": agent.name}
     fields["budget"] = float(fields["budget"])
@@ -260,6 +261,37 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         )
     protocol.make_budget()  # complains about a budget that allows no interaction
     return protocol
+
+
+def make_protocols(games: Sequence[str], *, preset: str = DEFAULT_PRESET, **choices: Any) -> list[Protocol]:
+    """The same protocol for many games; faster than one by one.
+
+    What a protocol says of another Atari game is known without loading that game into an emulator.
+    """
+    made: list[Protocol] = []
+    of_atari: Protocol | None = None
+    for game in games:
+        kind, name = _which_simulator(game)
+        if kind == "atari" and of_atari is not None:
+            made.append(_in_another_game(of_atari, name, budget_chosen=_chooses_budget(preset, choices)))
+            continue
+        protocol = make_protocol(game, preset=preset, **choices)
+        made.append(protocol)
+        if kind == "atari" and protocol.mode is None and protocol.difficulty is None:
+            of_atari = protocol
+    return made
+
+
+def _chooses_budget(preset: str, choices: dict[str, Any]) -> bool:
+    return choices.get("budget") is not None or "budget" in PRESETS[preset].choices
+
+
+def _in_another_game(protocol: Protocol, game: str, *, budget_chosen: bool) -> Protocol:
+    changes: dict[str, Any] = {"game": game, "rom_md5": rom_md5(game)}
+    if not budget_chosen:
+        actions = ACTION_COUNTS[game] if protocol.action_set == "minimal" else FULL_ACTION_SET
+        changes["budget"] = float(get_agent(protocol.agent).default_budget(actions, protocol.settings()))
+    return protocol.model_copy(update=changes)
 
 
 def parse_protocol(data: Any) -> Protocol:
@@ -302,6 +334,55 @@ def _make_simulator(fields: dict[str, Any]) -> Simulator:
             return GymnasiumSimulator(fields["game"])
         case _:
             return Corridor()
+
+
+@dataclass(frozen=True, slots=True)
+class _World:
+    """What has to be known of a simulator to choose settings."""
+
+    name: str
+    start: State
+    actions: int
+    max_episode_steps: int | None
+
+
+def _look_at(fields: dict[str, Any]) -> _World:
+    """Make a simulator and look at it."""
+    if fields["simulator"] != "atari":
+        return _look_inside(fields)
+    return _look_at_atari(
+        *(fields[name] for name in ("game", "action_set", "frame_skip", "mode", "difficulty")),
+        fields.get("features") == "bprost",
+    )
+
+
+@functools.lru_cache(maxsize=8)  # loading a game takes a tenth of a second
+def _look_at_atari(
+    game: str, action_set: str, frame_skip: int, mode: int | None, difficulty: int | None, tiles: bool
+) -> _World:
+    return _look_inside(
+        {
+            "simulator": "atari",
+            "game": game,
+            "action_set": action_set,
+            "frame_skip": frame_skip,
+            "mode": mode,
+            "difficulty": difficulty,
+            "features": "bprost" if tiles else None,
+        }
+    )
+
+
+def _look_inside(fields: dict[str, Any]) -> _World:
+    with contextlib.closing(_make_simulator(fields)) as simulator:
+        environment = simulator if isinstance(simulator, GymnasiumSimulator) else None
+        return _World(
+            # An id without a version stands for the newest.
+            name=fields["game"] if environment is None else environment.environment,
+            start=simulator.start(),
+            actions=len(simulator.actions),
+            max_episode_steps=None if environment is None else environment.max_episode_steps,
+        )
 
 
 def _installed_version(package: str) -> str:

@@ -9,7 +9,21 @@ from types import FrameType
 import typer
 from rich.text import Text
 
-from noveltree.cli import agents, bench, curve, doctor, evaluate, games, play, protocol, render, runs, train, verify
+from noveltree.cli import (
+    agents,
+    bench,
+    benchmark,
+    curve,
+    doctor,
+    evaluate,
+    games,
+    play,
+    protocol,
+    render,
+    runs,
+    train,
+    verify,
+)
 from noveltree.cli.console import err
 from noveltree.errors import NoveltreeError
 from noveltree.version import __version__
@@ -34,6 +48,7 @@ app.command()(render.render)
 app.command()(doctor.doctor)
 app.add_typer(protocol.app, name="protocol")
 app.add_typer(bench.app, name="bench")
+app.add_typer(benchmark.app, name="benchmark")
 
 
 def _print_version(wanted: bool) -> None:

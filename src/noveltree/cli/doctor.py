@@ -22,16 +22,26 @@ from noveltree.simulators.games import (
 )
 from noveltree.version import __version__
 
-_PACKAGES = ("ale-py", "gymnasium", "numpy", "numba", "pydantic", "typer", "rich", "imageio-ffmpeg")
+_PACKAGES = (
+    "ale-py",
+    "gymnasium",
+    "numpy",
+    "numba",
+    "pydantic",
+    "typer",
+    "rich",
+    "pyyaml",
+    "scipy",
+    "imageio-ffmpeg",
+)
 #: Optional packages, the extra that installs each, and what for.
 _EXTRAS = {
     "minigrid": ("minigrid", "MiniGrid environments"),
-    **{
-        package: ("learn", "agents that learn")
-        for package in ("torch", "onnx", "onnxruntime", "safetensors", "scipy")
-    },
+    **{package: ("learn", "agents that learn") for package in ("torch", "onnx", "onnxruntime", "safetensors")},
     "matplotlib": ("plot", "figures"),
     "tensorboard": ("tensorboard", "TensorBoard"),
+    "ray": ("ray", "benchmarks on a cluster"),
+    "pyarrow": ("parquet", "tables as Parquet"),
 }
 
 

@@ -11,7 +11,7 @@ from types import FrameType
 from noveltree.errors import InputError
 
 #: What the extra `learn` installs.
-_PACKAGES = ("torch", "onnx", "onnxruntime", "safetensors", "scipy")
+_PACKAGES = ("torch", "onnx", "onnxruntime", "safetensors")
 
 
 def need_learn_extra(what: str, packages: Sequence[str] = _PACKAGES, *, extra: str = "learn") -> None:

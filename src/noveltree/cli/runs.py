@@ -46,8 +46,8 @@ def runs(
         listing.add_row(
             row["run"],
             Text(row["state"], _STYLES.get(row["state"], "")),
-            f"{row['interactions']:,} of {row['budget']:,}",
-            str(row["interval"]),
+            f"{row['interactions']:,}" + ("" if row["budget"] is None else f" of {row['budget']:,}"),
+            "" if row["interval"] is None else str(row["interval"]),
             "" if row["last_return"] is None else f"{row['last_return']:,.5g}",
             "" if row["score"] is None else f"{row['score']:,.5g}",
         )
@@ -71,7 +71,7 @@ def _describe(path: Path) -> dict[str, Any]:
 def _describe_whole(run: RunDirectory) -> dict[str, Any]:
     result = run.read_result()
     metrics = run.read_metrics()
-    assert run.protocol.learning is not None
+    learning = run.protocol.learning
     intervals = [line for line in metrics if line["event"] == "interval"]
     interactions = intervals[-1]["interactions"] if intervals else 0
     in_progress = [line for line in metrics if line["event"] == "episode" and line["interval"] > len(intervals)]
@@ -83,9 +83,11 @@ def _describe_whole(run: RunDirectory) -> dict[str, Any]:
         "agent": run.protocol.agent,
         "seed": run.seed,
         "protocol_hash": run.protocol.hash,
-        "interactions": interactions + sum(line["interactions"] for line in in_progress),
-        "budget": run.protocol.learning.schedule.interactions,
-        "interval": len(intervals) + (state != "finished"),
+        "interactions": result["interactions"]
+        if result is not None
+        else interactions + sum(line["interactions"] for line in in_progress),
+        "budget": None if learning is None else learning.schedule.interactions,
+        "interval": None if learning is None else len(intervals) + (state != "finished"),
         "accepted": sum(line["accepted"] for line in intervals),
         "rejected": sum(not line["accepted"] for line in intervals),
         "last_return": intervals[-1]["mean_return"] if intervals else None,

@@ -110,6 +110,8 @@ def train(
         from noveltree.records.run_directory import RunDirectory
 
         run = RunDirectory.open(resume)
+        if run.protocol.learning is None:
+            raise InputError(f"There is nothing to train in {resume}: {run.protocol.agent} learns nothing.")
         session = _Session(resume, run.protocol, run.seed)
     else:
         if game is None:

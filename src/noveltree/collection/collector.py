@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from noveltree.episodes import Decision, End, Episode, Play, digest
 from noveltree.errors import RecordError
+from noveltree.learning.deployment import Deployment
 from noveltree.learning.experience import CriticalPath
-from noveltree.learning.inference import Deployment
 from noveltree.simulators import Simulator
 
 

@@ -8,7 +8,7 @@ from noveltree.collection.collector import Collected, Listener
 from noveltree.collection.playing import Order, Playing
 from noveltree.episodes import Decision
 from noveltree.errors import InputError
-from noveltree.learning.inference import Deployment
+from noveltree.learning.deployment import Deployment
 from noveltree.protocol import Protocol
 
 

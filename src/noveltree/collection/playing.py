@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from noveltree.collection.collector import Collected, PathRecorder
 from noveltree.episodes import Decision, Play, drive_stream
 from noveltree.evaluation import UNINFORMED, Evaluation
-from noveltree.learning.inference import Deployment
+from noveltree.learning.deployment import Deployment
 from noveltree.protocol import Protocol
 
 

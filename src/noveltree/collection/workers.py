@@ -26,7 +26,7 @@ from noveltree.collection.playing import Order, Playing
 from noveltree.collection.process import prepare_process
 from noveltree.episodes import Decision
 from noveltree.errors import InputError, NoveltreeError, SimulatorError
-from noveltree.learning.inference import Deployment
+from noveltree.learning.deployment import Deployment
 from noveltree.protocol import Protocol
 
 #: So many deaths in a row, without an episode in between, and something is wrong with more than one worker.

@@ -7,8 +7,7 @@ else is in the batch. That is why an episode is the same whatever is played besi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,52 +16,13 @@ import onnxruntime
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from noveltree.errors import InputError
-from noveltree.evaluation import Evaluation
-from noveltree.learning.architecture import Architecture, Convolution, Dense, Weights, digest_of_weights, outputs_of
-from noveltree.learning.inputs import InputShape, batch_of_nodes
-from noveltree.lookahead import Node
+from noveltree.learning.architecture import Architecture, Convolution, Dense, Weights
+from noveltree.learning.deployment import check_device
 
 #: From a batch of inputs to a batch of outputs.
 Inference = Callable[[NDArray[np.generic]], NDArray[np.float32]]
 #: Inputs evaluated at once at most, which bounds memory; larger batches are no faster per input.
 LARGEST_BATCH = 128
-
-
-@dataclass(frozen=True)
-class Deployment:
-    """The networks that agents play with: their input, and the weights of both."""
-
-    input: InputShape
-    policy: Weights
-    value: Weights
-
-    @property
-    def digest(self) -> str:
-        """Identifies the weights, bit for bit."""
-        return digest_of_weights(self.policy, self.value)
-
-    def evaluation(self, *, device: str = "cpu") -> Evaluation:
-        """The base policy and the termination cost that these networks give."""
-        actions = Architecture(self.input, outputs_of(self.policy))
-        policy = make_inference(actions, self.policy, softmax=True, device=device)
-        value = make_inference(Architecture(self.input, 1), self.value, device=device)
-        return Evaluation(
-            base_policy=partial(_answer, policy, self.input),
-            termination_cost=lambda nodes: _answer(value, self.input, nodes)[:, 0],
-        )
-
-
-def check_device(device: str) -> None:
-    """Complain about a device that is not known or not there."""
-    if device not in ("cpu", "cuda"):
-        raise InputError(f"The device is cpu or cuda, not {device!r}.")
-    if device == "cpu":
-        return
-    import torch  # playing on a processor needs no torch
-
-    if not torch.cuda.is_available():
-        raise InputError("The device cuda was asked for, but torch finds no GPU; use --device cpu.")
 
 
 def make_inference(
@@ -79,10 +39,6 @@ def make_inference(
         return np.concatenate([infer(inputs[first : first + LARGEST_BATCH]) for first in firsts])
 
     return in_batches
-
-
-def _answer(inference: Inference, shape: InputShape, nodes: Sequence[Node]) -> NDArray[np.float32]:
-    return inference(batch_of_nodes(nodes, shape))
 
 
 def _on_cpu(architecture: Architecture, weights: Weights, softmax: bool) -> Inference:

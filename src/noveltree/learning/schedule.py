@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import stats
+from scipy import special
 
 from noveltree.learning.settings import ScheduleSettings, Sides
 
@@ -42,7 +42,7 @@ def judge(
     degrees = total**2 / sum(
         variance**2 / (len(side) - 1) for variance, side in zip(variances, (returns, previous), strict=True)
     )
-    below = float(stats.t.cdf(t, degrees))
+    below = float(special.stdtr(degrees, t))
     p = 2.0 * min(below, 1.0 - below) if sides == "two-sided" else below
     return Verdict(not (t < 0.0 and p < p_value), p)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.learning.architecture import Architecture, Weights
-from noveltree.learning.inference import Deployment
+from noveltree.learning.deployment import Deployment
 from noveltree.learning.inputs import InputShape
 
 #: Weights of the learner's networks, and the moments of the value network's optimiser.

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from noveltree.errors import OutputError
+from noveltree.errors import OutputError, RecordError
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -36,6 +36,17 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise OutputError(f"Cannot write {path}: {error.strerror or error}.") from error
 
 
+def write_quickly(path: Path, data: bytes) -> None:
+    """Write what is of use for a moment only: readers see the old or the new; a crash of the machine may lose it.
+
+    If it cannot be written it is left out.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with contextlib.suppress(OSError):
+        temporary.write_bytes(data)
+        temporary.replace(path)
+
+
 def sync_directory(directory: Path) -> None:
     """Flush the names in a directory to the disk."""
     handle = os.open(directory, os.O_RDONLY)
@@ -57,6 +68,19 @@ def checksum(content: dict[str, Any]) -> str:
     """The SHA-256 digest of a JSON object without its own checksum, whatever the order of its keys."""
     rest = {key: value for key, value in content.items() if key != "checksum"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """A JSON object from a file; complain if it is anything else."""
+    try:
+        content = json.loads(file.read_bytes())
+    except OSError as error:
+        raise RecordError(f"Cannot read {file}: {error.strerror or error}.") from error
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"{file} is damaged: it is no valid JSON.") from error
+    if not isinstance(content, dict):
+        raise RecordError(f"{file} is damaged: it is no JSON object.")
+    return content
 
 
 def check_writable(directory: Path) -> None:

@@ -1,7 +1,9 @@
-"""The directory of a run, a trial that learns: what it is, how far it is, and all its episodes.
+"""The directory of a run, which is a trial: what it is, how far it is, and all its episodes.
+
+A trial that learns nothing has an evaluation alone, as its interval 0.
 
 run.json                              the protocol and the seed: what the run is
-lock                                  held by the process that trains
+lock                                  held by the process that works on it
 checkpoints/000003/                   networks and schedule when interval 3 was over; the last two
 episodes/interval-0003/00012.json     every episode, as a file that `noveltree verify` replays
 evaluation/interval-0004/00000.json   episodes played with what was deployed before interval 4
@@ -12,11 +14,8 @@ result.json                           the scores, once the run is over
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
-import time
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +24,17 @@ from noveltree.errors import InputError, OutputError, RecordError
 from noveltree.protocol import Protocol, compare_protocols, parse_protocol
 from noveltree.records.checkpoint import Checkpoint, read_latest_checkpoint, write_checkpoint
 from noveltree.records.episode_file import EpisodeRecord, read_episode, write_episode
-from noveltree.records.files import check_writable, checksum, write_atomically
+from noveltree.records.files import check_writable, checksum, read_json, write_atomically
+from noveltree.records.lock import LOCK, is_locked, locked
 
 _FORMAT, _VERSION = "noveltree-run", 1
-_RUN, _LOCK, _METRICS, _RESULT = "run.json", "lock", "metrics.jsonl", "result.json"
-#: How long a lock is waited for: whoever only asks whether a run is locked holds it for an instant.
-_SECONDS_TO_LOCK = 0.5
+RUN, _METRICS = "run.json", "metrics.jsonl"
+#: What a run has once it is over.
+RESULT = "result.json"
 
 
 class RunDirectory:
-    """A run on disk. Reading needs no lock; whoever trains holds one."""
+    """A run on disk. Reading needs no lock; whoever works on it holds one."""
 
     def __init__(self, path: Path, protocol: Protocol, seed: int) -> None:
         self.path = path
@@ -44,10 +44,10 @@ class RunDirectory:
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
         """The run in an existing directory."""
-        file = path / _RUN
+        file = path / RUN
         if not file.is_file():
-            raise RecordError(f"There is no run in {path}: it has no {_RUN}.")
-        content = _read_json(file)
+            raise RecordError(f"There is no run in {path}: it has no {RUN}.")
+        content = read_json(file)
         seed = content.get("seed")
         if content.get("format") != _FORMAT or not isinstance(seed, int) or seed < 0:
             raise RecordError(f"{file} is not a run of noveltree.")
@@ -59,8 +59,6 @@ class RunDirectory:
             protocol = parse_protocol(content.get("protocol"))
         except RecordError as error:
             raise RecordError(f"{file}: {error}") from error
-        if protocol.learning is None:
-            raise RecordError(f"{file} is not a run of noveltree: its protocol says nothing of learning.")
         if content.get("protocol_hash") != protocol.hash:
             raise RecordError(f"{file} was changed after it was written: its hash does not fit its protocol.")
         return cls(path, protocol, seed)
@@ -71,7 +69,7 @@ class RunDirectory:
 
         A run with another protocol or seed is refused, as is a directory that holds anything else.
         """
-        if (path / _RUN).exists():
+        if (path / RUN).exists():
             run = cls.open(path)
             if run.seed != seed:
                 raise InputError(f"{path} holds a run with seed {run.seed}, not {seed}; choose another --out.")
@@ -87,7 +85,7 @@ class RunDirectory:
         check_writable(path)
         run = cls(path, protocol, seed)
         with run.locked():
-            if not (path / _RUN).exists():  # otherwise another process has been faster
+            if not (path / RUN).exists():  # otherwise another process has been faster
                 run._write()
         return cls.create(path, protocol, seed)
 
@@ -102,41 +100,16 @@ class RunDirectory:
             "protocol_hash": self.protocol.hash,
             "protocol": self.protocol.model_dump(mode="json"),
         }
-        write_atomically(self.path / _RUN, json.dumps(content, indent=1).encode() + b"\n")
+        write_atomically(self.path / RUN, json.dumps(content, indent=1).encode() + b"\n")
 
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Be the only process that works on this run; the lock ends with the process, however that ends."""
-        try:
-            handle = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise OutputError(f"Cannot lock {self.path}: {error.strerror or error}.") from error
-        try:
-            try:
-                locked = _lock(handle)
-            except OSError as error:
-                raise OutputError(f"Cannot lock {self.path}: {error.strerror or error}.") from error
-            if not locked:
-                holder = os.read(handle, 20).decode(errors="replace").strip() or "another one"
-                raise InputError(f"A process is already working on {self.path} (process {holder}).")
-            with contextlib.suppress(OSError):  # the lock holds on a full disk, too
-                os.ftruncate(handle, 0)
-                os.write(handle, f"{os.getpid()}\n".encode())
-            yield
-        finally:
-            os.close(handle)
+    def locked(self) -> AbstractContextManager[None]:
+        """Be the only process that works on this run."""
+        return locked(self.path)
 
     @property
     def is_locked(self) -> bool:
         """Whether a process is working on this run."""
-        try:
-            with (self.path / _LOCK).open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:  # no process could lock what is not there
-            return False
-        return False
+        return is_locked(self.path)
 
     def write_checkpoint(self, number: int, checkpoint: Checkpoint) -> None:
         state = {**checkpoint.state, "protocol_hash": self.protocol.hash, "seed": self.seed}
@@ -189,6 +162,17 @@ class RunDirectory:
         count = len(list(self.episode_path(interval, 0).parent.glob("*.json")))
         return [self.read_learnt(interval, index) for index in range(count)]
 
+    def evaluation_paths(self, result: dict[str, Any]) -> list[Path]:
+        """The episodes that a result is the scores of."""
+        first, count = result.get("evaluated_from", 0), len(result["scores"])
+        if result.get("evaluation") != "continuing":
+            return [self.evaluation_path(first, index) for index in range(count)]
+        return [path for path in self.learnt_paths() if _interval_of(path) >= first][:count]
+
+    def learnt_paths(self) -> list[Path]:
+        """All episodes that were learnt from, in that order."""
+        return sorted((self.path / "episodes").glob("interval-*/*.json"))
+
     def metrics_size(self) -> int:
         path = self.path / _METRICS
         return path.stat().st_size if path.exists() else 0
@@ -227,47 +211,25 @@ class RunDirectory:
 
     def write_result(self, result: dict[str, Any]) -> None:
         content = {**result, "checksum": checksum(result)}
-        write_atomically(self.path / _RESULT, json.dumps(content, indent=1).encode() + b"\n")
+        write_atomically(self.path / RESULT, json.dumps(content, indent=1).encode() + b"\n")
 
     def read_result(self) -> dict[str, Any] | None:
         """The scores, if the run is over."""
-        if not (self.path / _RESULT).exists():
+        if not (self.path / RESULT).exists():
             return None
-        result = _read_json(self.path / _RESULT)
+        result = read_json(self.path / RESULT)
         if result.pop("checksum", None) != checksum(result):
             raise RecordError(
-                f"{self.path / _RESULT} was changed after it was written: its checksum does not fit. To have it "
+                f"{self.path / RESULT} was changed after it was written: its checksum does not fit. To have it "
                 "written again, delete it and train on."
             )
         return result
 
 
+def _interval_of(path: Path) -> int:
+    return int(path.parent.name.removeprefix("interval-"))
+
+
 def _begins_run(entry: Path) -> bool:
     """Whether this is what a process that was killed while it began a run leaves behind."""
-    return entry.name == _LOCK or entry.name.startswith(f".{_RUN}.")
-
-
-def _lock(handle: int) -> bool:
-    """Lock an open file; False if another process keeps it locked."""
-    give_up = time.monotonic() + _SECONDS_TO_LOCK
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > give_up:
-                return False
-            time.sleep(0.02)
-        else:
-            return True
-
-
-def _read_json(file: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(file.read_bytes())
-    except OSError as error:
-        raise RecordError(f"Cannot read {file}: {error.strerror or error}.") from error
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"{file} is damaged: it is no valid JSON.") from error
-    if not isinstance(content, dict):
-        raise RecordError(f"{file} is damaged: it is no JSON object.")
-    return content
+    return entry.name == LOCK or entry.name.startswith(f".{RUN}.")

@@ -131,3 +131,6 @@ _GAMES_BY_ACTIONS: dict[int, tuple[str, ...]] = {
 }
 
 ACTION_COUNTS: dict[str, int] = {game: actions for actions, games in _GAMES_BY_ACTIONS.items() for game in games}
+
+#: The size of the full action set, which all games share.
+FULL_ACTION_SET = 18

@@ -71,7 +71,28 @@ PAPER_GAMES: tuple[str, ...] = (
     "zaxxon",
 )
 
-SUITES: dict[str, tuple[str, ...]] = {"paper": PAPER_GAMES}
+#: The games in which the paper finds sparse meaningful reward feedback (SMRF).
+SMRF_GAMES: tuple[str, ...] = (
+    "bowling",
+    "enduro",
+    "freeway",
+    "gopher",
+    "jamesbond",
+    "montezuma_revenge",
+    "pitfall",
+    "private_eye",
+    "road_runner",
+    "skiing",
+    "solaris",
+    "venture",
+    "zaxxon",
+)
+
+SUITES: dict[str, tuple[str, ...]] = {
+    "paper": PAPER_GAMES,
+    "paper-scores": tuple(game for game in PAPER_GAMES if game != "riverraid"),
+    "smrf": SMRF_GAMES,
+}
 
 #: Bundled games for two players or more, of which ale-py has no single-player mode: it ends the process on them.
 MULTIPLAYER_GAMES: tuple[str, ...] = ("combat", "joust", "maze_craze", "warlords")

@@ -10,7 +10,7 @@ from typing import Any
 
 from noveltree.collection import Collected, Collector, Listener, collect_all, make_collector
 from noveltree.episodes import Episode
-from noveltree.learning.inference import Deployment, check_device
+from noveltree.learning.deployment import Deployment, check_device
 from noveltree.records.run_directory import RunDirectory
 from noveltree.trial.state import read_deployment
 

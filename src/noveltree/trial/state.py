@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from noveltree.errors import InputError, RecordError
 from noveltree.learning.architecture import Architecture
-from noveltree.learning.inference import Deployment
+from noveltree.learning.deployment import Deployment
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.schedule import Schedule
 from noveltree.learning.settings import LearningSettings
@@ -81,7 +81,8 @@ def read_deployment(run: RunDirectory) -> tuple[Deployment, int]:
 
     A damaged checkpoint is not passed over: scores of older networks would go by the name of newer ones.
     """
-    assert run.protocol.learning is not None
+    if run.protocol.learning is None:
+        raise InputError(f"The run in {run.path} has no networks: {run.protocol.agent} learns nothing.")
     checkpoint, complaints = run.read_checkpoint()
     if complaints:
         raise RecordError(f"{complaints[0]} Train on: that goes back to the one before.")

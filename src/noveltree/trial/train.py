@@ -9,7 +9,7 @@ from typing import Any
 from noveltree.collection import make_collector
 from noveltree.collection.process import prepare_process
 from noveltree.errors import InputError
-from noveltree.learning.inference import check_device
+from noveltree.learning.deployment import check_device
 from noveltree.learning.settings import LearningSettings
 from noveltree.protocol import Protocol
 from noveltree.records.run_directory import RunDirectory

@@ -72,6 +72,7 @@ class Trial:
             "interactions": self._state.schedule.interactions,
             "intervals": self._state.schedule.interval - 1,
             "evaluation": self._settings.evaluation,
+            "evaluated_from": self._state.evaluated_from or self._state.schedule.interval,
             "score": statistics.fmean(scores),
             "scores": scores,
         }

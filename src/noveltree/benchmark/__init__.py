@@ -1,0 +1,24 @@
+"""Benchmarks: games x agents x trials, on this machine or on a cluster.
+
+suite       what is to be run, as a small YAML file
+plan        every trial of it, with its protocol
+estimate    what that takes, from a measurement on this machine
+directory   where it is run, and how far it is
+process     the process of one trial
+supervise   starts that process, watches it, says how it ended
+executors   where supervision happens: this machine, Ray, Slurm
+run         gives trials to an executor, and those that failed again
+collect     all episodes as one tidy table
+audit       is all of it true?
+"""
+
+from noveltree.benchmark.audit import Audit as Audit
+from noveltree.benchmark.audit import audit as audit
+from noveltree.benchmark.collect import collect as collect
+from noveltree.benchmark.directory import BenchmarkDirectory as BenchmarkDirectory
+from noveltree.benchmark.plan import PlannedTrial as PlannedTrial
+from noveltree.benchmark.plan import plan_suite as plan_suite
+from noveltree.benchmark.run import run as run
+from noveltree.benchmark.suite import Suite as Suite
+from noveltree.benchmark.suite import read_suite as read_suite
+from noveltree.benchmark.suite import shipped_suites as shipped_suites

@@ -1,0 +1,260 @@
+"""The directory of a benchmark: what is run in it, and how far that is.
+
+suite.yaml                        what is run
+plan.json                         its trials, and the protocols they are played under
+journal.jsonl                     when trials began and how they ended
+lock                              held by the process that runs the benchmark
+trials/GAME/AGENT/trial-N/        a run directory per trial
+logs/GAME-AGENT-trial-N.txt       what a trial printed, if it printed anything
+results.csv, results.parquet      the tidy table
+manifest.json                     checksums of all files, once they were verified
+
+A trial is finished when its run directory has a result: that alone decides. The journal says what cannot be seen
+there: failures, and what is running.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from noveltree.benchmark.plan import PlannedTrial
+from noveltree.benchmark.suite import Suite, parse_suite
+from noveltree.errors import InputError, RecordError
+from noveltree.protocol import compare_protocols, parse_protocol
+from noveltree.records.files import check_writable, read_json, write_atomically
+from noveltree.records.journal import Journal
+from noveltree.records.lock import LOCK, is_locked, locked
+from noveltree.records.run_directory import RESULT
+
+State = Literal["failed", "running", "finished", "interrupted", "waiting"]
+_SUITE, _PLAN, _JOURNAL = "suite.yaml", "plan.json", "journal.jsonl"
+_FORMAT, _VERSION = "noveltree-benchmark", 1
+#: A failing trial is retried so often.
+RETRIES = 2
+
+
+@dataclass(slots=True)
+class TrialStatus:
+    """How far a trial is."""
+
+    trial: PlannedTrial
+    state: State = "waiting"
+    failures: int = 0
+    """In a row, without an episode recorded in between."""
+    recorded: int = 0
+    """Episodes on disk when it failed last."""
+    error: str = ""
+    """Of the last failure."""
+    began: float | None = None
+    seconds: float = 0.0
+    """That it ran, in all lives that ended."""
+
+
+class BenchmarkDirectory:
+    """A benchmark on disk. Reading needs no lock; whoever runs it holds one."""
+
+    def __init__(self, path: Path, suite: Suite, trials: Sequence[PlannedTrial]) -> None:
+        self.path = path
+        self.suite = suite
+        self.trials = list(trials)
+        self.journal = Journal(path / _JOURNAL)
+
+    @classmethod
+    def open(cls, path: Path) -> BenchmarkDirectory:
+        """The benchmark in an existing directory."""
+        if not (path / _PLAN).is_file():
+            raise RecordError(f"There is no benchmark in {path}: it has no {_PLAN}.")
+        try:
+            text = (path / _SUITE).read_text()
+        except (OSError, UnicodeDecodeError) as error:
+            raise RecordError(f"Cannot read {path / _SUITE}: {error}.") from error
+        try:
+            suite = parse_suite(text, where=str(path / _SUITE))
+        except InputError as error:
+            raise RecordError(str(error)) from error
+        return cls(path, suite, _read_plan(path / _PLAN))
+
+    @classmethod
+    def create(cls, path: Path, suite: Suite, trials: Sequence[PlannedTrial]) -> BenchmarkDirectory:
+        """The benchmark of these trials in `path`: a new one, or the one that is there already.
+
+        One that has other trials is refused, unless all of its trials are among these: then it grows.
+        """
+        if (path / _PLAN).exists():
+            known = {trial.name: trial for trial in trials}
+            for old in cls.open(path).trials:
+                _check_same(path, old, known.get(old.name))
+        elif path.is_dir() and any(not _begins_benchmark(entry) for entry in path.iterdir()):
+            raise InputError(f"{path} is not empty and holds no benchmark; choose another --out.")
+        check_writable(path)
+        made = cls(path, suite, trials)
+        with made.locked():
+            write_atomically(path / _SUITE, suite.to_yaml().encode())
+            write_atomically(path / _PLAN, _encode_plan(trials))
+        return made
+
+    def locked(self) -> AbstractContextManager[None]:
+        """Be the only process that runs this benchmark."""
+        return locked(self.path)
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether a process is running this benchmark."""
+        return is_locked(self.path)
+
+    def run_path(self, trial: PlannedTrial) -> Path:
+        return self.path / trial.name
+
+    @property
+    def log_directory(self) -> Path:
+        return self.path / "logs"
+
+    def log_path(self, trial: PlannedTrial) -> Path:
+        return self.log_directory / f"{trial.name.removeprefix('trials/').replace('/', '-')}.txt"
+
+    def is_finished(self, trial: PlannedTrial) -> bool:
+        return (self.run_path(trial) / RESULT).exists()
+
+    def recorded(self, trial: PlannedTrial) -> int:
+        """How many of a trial's episodes are on disk."""
+        run = self.run_path(trial)
+        return sum(1 for phase in ("episodes", "evaluation") for _ in (run / phase).glob("*/*.json"))
+
+    def statuses(self) -> list[TrialStatus]:
+        """Where every trial stands, by the journal and by the results that are there."""
+        statuses = {trial.name: TrialStatus(trial) for trial in self.trials}
+        for event in self.journal.read():
+            status = statuses.get(event.get("trial", ""))
+            if status is None:
+                continue
+            try:
+                _apply(status, event)
+            except (KeyError, TypeError) as error:
+                raise RecordError(f"{self.journal.path} is damaged: an event has no {error}.") from error
+        alive = self.is_locked
+        for status in statuses.values():
+            if self.is_finished(status.trial):
+                status.state = "finished"
+            elif status.state == "finished" or (status.state == "running" and not alive):
+                status.state = "interrupted"
+        return list(statuses.values())
+
+    def read_progress(self, trial: PlannedTrial) -> dict[str, Any] | None:
+        """What a trial said last of how far it is; None if it has said nothing."""
+        try:
+            content = json.loads((self.run_path(trial) / PROGRESS).read_bytes())
+        except (OSError, ValueError):
+            return None
+        return content if isinstance(content, dict) else None
+
+    def began(self, status: TrialStatus) -> None:
+        """A process works on a trial from now on."""
+        self._add(status, "began")
+
+    def finished(self, status: TrialStatus, seconds: float) -> None:
+        self._add(status, "finished", seconds=seconds)
+
+    def interrupted(self, status: TrialStatus, seconds: float) -> None:
+        self._add(status, "interrupted", seconds=seconds)
+
+    def failed(self, status: TrialStatus, seconds: float, error: str) -> None:
+        self._add(status, "failed", seconds=seconds, error=error, recorded=self.recorded(status.trial))
+
+    def retry(self, status: TrialStatus) -> None:
+        """Let a trial that failed be run again."""
+        self._add(status, "retry")
+
+    def _add(self, status: TrialStatus, event: str, **more: Any) -> None:
+        entry = {"event": event, "trial": status.trial.name, "time": round(time.time(), 3), **more}
+        if "seconds" in entry:
+            entry["seconds"] = round(entry["seconds"], 3)
+        self.journal.add(entry)
+        _apply(status, entry)
+
+
+#: Where a trial says how far it is, in its run directory.
+PROGRESS = "progress.json"
+
+
+def _apply(status: TrialStatus, event: dict[str, Any]) -> None:
+    match event["event"]:
+        case "began":
+            status.state, status.began = "running", event["time"]
+        case "failed":
+            progress = event["recorded"] > status.recorded
+            status.failures = 1 if progress else status.failures + 1
+            status.recorded, status.error = event["recorded"], event["error"]
+            status.seconds += event["seconds"]
+            status.state = "failed" if status.failures > RETRIES else "interrupted"
+        case "retry":
+            status.state, status.failures = "interrupted", 0
+        case "finished" | "interrupted":
+            status.state = event["event"]
+            status.seconds += event["seconds"]
+
+
+def _check_same(path: Path, old: PlannedTrial, new: PlannedTrial | None) -> None:
+    """Complain if a trial is not what it was when the benchmark was begun."""
+    other = f"{path} holds another benchmark"
+    if new is None:
+        raise InputError(f"{other}: {old.name} is not in this suite; choose another --out.")
+    if differences := compare_protocols(old.protocol, new.protocol):
+        first = differences[0]
+        raise InputError(
+            f"{other}: in {old.name} {first.setting} is {first.first}, not {first.second}; choose another --out."
+        )
+    for what in ("seed", "episodes"):
+        before, now = getattr(old, what), getattr(new, what)
+        if before != now:
+            raise InputError(f"{other}: in {old.name} {what} is {before}, not {now}; choose another --out.")
+
+
+def _begins_benchmark(entry: Path) -> bool:
+    """Whether this is what a process that was killed while it began a benchmark leaves behind."""
+    return entry.name in (LOCK, _SUITE) or entry.name.startswith((f".{_SUITE}.", f".{_PLAN}."))
+
+
+def _encode_plan(trials: Sequence[PlannedTrial]) -> bytes:
+    protocols = {trial.protocol.hash: trial.protocol.model_dump(mode="json") for trial in _first_of_each(trials)}
+    hashes = {id(trial.protocol): trial.protocol.hash for trial in _first_of_each(trials)}
+    content = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "protocols": protocols,
+        "trials": [
+            [trial.label, hashes[id(trial.protocol)], trial.trial, trial.seed, trial.episodes] for trial in trials
+        ],
+    }
+    return json.dumps(content).encode() + b"\n"
+
+
+def _first_of_each(trials: Sequence[PlannedTrial]) -> list[PlannedTrial]:
+    """One trial of every protocol: trials share the object, and a hash takes its time."""
+    return list({id(trial.protocol): trial for trial in trials}.values())
+
+
+def _read_plan(file: Path) -> list[PlannedTrial]:
+    content = read_json(file)
+    if content.get("format") != _FORMAT:
+        raise RecordError(f"{file} is not a benchmark of noveltree.")
+    if content.get("version") != _VERSION:
+        raise RecordError(f"{file} has format version {content.get('version')!r}; this noveltree reads {_VERSION}.")
+    try:
+        protocols = {name: parse_protocol(protocol) for name, protocol in content["protocols"].items()}
+        trials = [
+            PlannedTrial(str(label), protocols[name], int(trial), int(seed), int(episodes))
+            for label, name, trial, seed, episodes in content["trials"]
+        ]
+    except RecordError as error:
+        raise RecordError(f"{file}: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RecordError(f"{file} is damaged: it does not hold the trials of a benchmark.") from error
+    if any(protocol.hash != name for name, protocol in protocols.items()):
+        raise RecordError(f"{file} was changed after it was written: a hash does not fit its protocol.")
+    return trials

@@ -1,0 +1,28 @@
+"""What every executor offers."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from noveltree.benchmark.process import Task
+from noveltree.benchmark.supervise import Outcome
+
+
+class Executor(Protocol):
+    """Runs trials, several at once."""
+
+    def capacity(self) -> int:
+        """How many trials can run at once now; on a cluster this may change."""
+        ...
+
+    def submit(self, name: str, task: Task) -> None:
+        """Have a trial run."""
+        ...
+
+    def wait(self, seconds: float) -> list[tuple[str, Outcome]]:
+        """The trials that have ended, and how; wait for at least one, but no longer than `seconds`."""
+        ...
+
+    def close(self) -> list[tuple[str, Outcome]]:
+        """End all that still runs, and release what the executor holds; how those ended."""
+        ...

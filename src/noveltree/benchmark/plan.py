@@ -1,0 +1,82 @@
+"""The plan of a benchmark: every trial of a suite, with the protocol it is played under."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pydantic
+
+from noveltree.agents import get_agent
+from noveltree.benchmark.suite import Suite, SuiteAgent
+from noveltree.errors import InputError, NoveltreeError
+from noveltree.learning import LearningSettings
+from noveltree.protocol import Protocol, make_protocols
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTrial:
+    """One trial: an agent in a game with a seed."""
+
+    label: str
+    """What the suite calls the agent."""
+    protocol: Protocol
+    trial: int
+    seed: int
+    episodes: int
+
+    @property
+    def game(self) -> str:
+        return self.protocol.game
+
+    @property
+    def name(self) -> str:
+        """Where its run directory is, below the benchmark's."""
+        return f"trials/{self.game.replace('/', '-')}/{self.label}/trial-{self.trial}"
+
+
+def plan_suite(suite: Suite) -> list[PlannedTrial]:
+    """All trials of a suite: the first one of every game and agent, then the second ones, and so on."""
+    protocols: list[tuple[SuiteAgent, list[Protocol]]] = []
+    for agent in suite.agents:
+        try:
+            choices = {**suite.conditions.model_dump(), **agent.settings(), **_learning(suite, agent)}
+            made = make_protocols(suite.game_names, preset=suite.preset, agent=agent.agent, **choices)
+        except NoveltreeError as error:
+            raise InputError(f"The suite {suite.name}: {agent.name}: {error}") from error
+        protocols.append((agent, made))
+    games = [protocol.game for protocol in protocols[0][1]]
+    if twice := [game for game in games if games.count(game) > 1]:
+        raise InputError(f"The suite {suite.name}: the game {twice[0]} is there twice.")
+    return [
+        PlannedTrial(agent.name, made[game], trial, seed, suite.evaluation_episodes)
+        for trial, seed in enumerate(suite.trial_seeds)
+        for game in range(len(games))
+        for agent, made in protocols
+    ]
+
+
+def _learning(suite: Suite, agent: SuiteAgent) -> dict[str, Any]:
+    """The settings of learning: the agent's own, with the suite's training budget and evaluation."""
+    if not get_agent(agent.agent).learns:
+        return {}
+    chosen = json.loads(json.dumps(agent.learning or {}))
+    for key in ("evaluation_episodes",):
+        if key in chosen:
+            raise InputError(f"{key} is the suite's, not an agent's.")
+    chosen["evaluation_episodes"] = suite.evaluation_episodes
+    if suite.training_interactions is not None:
+        schedule = chosen.setdefault("schedule", {})
+        if not isinstance(schedule, dict):
+            raise InputError("learning.schedule: this has no settings in it.")
+        schedule.setdefault("interactions", suite.training_interactions)
+        if "interval" not in schedule:
+            default = LearningSettings().schedule.interval
+            schedule["interval"] = min(default, schedule["interactions"])
+    try:
+        return {"learning": LearningSettings.model_validate(chosen)}
+    except pydantic.ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(["learning", *map(str, first["loc"])])
+        raise InputError(f"{where}: {first['msg'].lower()}.") from error

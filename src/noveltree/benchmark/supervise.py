@@ -1,0 +1,110 @@
+"""Supervision: start the process of a trial, wait for it, and say how it ended."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from noveltree.benchmark.process import Task
+
+#: How the process of a trial ended. `busy`: another process is at work on it. `output`: nothing can be written.
+Ending = Literal["finished", "failed", "interrupted", "busy", "output"]
+_SECONDS_TO_STOP = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a trial's process ended."""
+
+    ending: Ending
+    seconds: float
+    error: str = ""
+
+
+class Supervised:
+    """The process of a trial. It does not outlive this one."""
+
+    def __init__(self, task: Task) -> None:
+        self._started = time.monotonic()
+        self._log = Path(task.log)
+        self._stopping = threading.Event()
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        with self._log.open("ab") as log:
+            self._log_begins = log.tell()
+            # In a session of its own: Ctrl-C is for whoever supervises, who then ends it.
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "noveltree.benchmark.process"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,
+            )
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(asdict(task)).encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError:
+            pass  # it died already: waiting for it says how
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def wait(self) -> Outcome:
+        """How it ended, once it has."""
+        assert self._process.stdout is not None
+        assert self._process.stdin is not None
+        said = self._process.stdout.read().splitlines()
+        code = self._process.wait()
+        self._process.stdin.close()
+        self._process.stdout.close()
+        seconds = time.monotonic() - self._started
+        error = self._error(code)
+        if self._log.stat().st_size == 0:
+            self._log.unlink()
+        try:
+            ending = json.loads(said[-1]) if said else None
+        except ValueError:
+            ending = None
+        if code == 0 and ending == {}:
+            return Outcome("finished", seconds)
+        if self._stopping.is_set():
+            return Outcome("interrupted", seconds)
+        if code == 1 and ending:
+            kinds: dict[str, Ending] = {"output": "output", "busy": "busy"}
+            return Outcome(kinds.get(ending["kind"], "failed"), seconds, ending["error"])
+        return Outcome("failed", seconds, error)
+
+    def stop(self) -> None:
+        """End the process; patiently at first."""
+        self._stopping.set()
+        self._process.terminate()
+        try:
+            self._process.wait(_SECONDS_TO_STOP)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+
+    def _error(self, code: int) -> str:
+        """What a process that said nothing died of: by its exit code, and by the last thing it printed."""
+        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        with self._log.open("rb") as log:
+            log.seek(self._log_begins)
+            lines = log.read().decode(errors="replace").strip().splitlines()
+        return f"Its process {how}" + (f": {lines[-1].strip()}" if lines else ".")
+
+
+def supervise(task: Task) -> Outcome:
+    """Run a trial in a process of its own, to its end."""
+    supervised = Supervised(task)
+    try:
+        return supervised.wait()
+    except BaseException:
+        supervised.stop()
+        raise

@@ -1,0 +1,231 @@
+"""How a benchmark looks: the live table while it runs, and the listing of its trials."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from noveltree.benchmark.directory import BenchmarkDirectory, State, TrialStatus
+from noveltree.benchmark.estimate import expected_work
+from noveltree.benchmark.run import Benchmark
+from noveltree.cli.console import counted, duration, err, out, table
+from noveltree.errors import RecordError
+from noveltree.records.run_directory import RunDirectory
+
+#: In the order in which they are listed: what needs somebody comes first.
+_STATES: tuple[State, ...] = ("failed", "running", "interrupted", "waiting", "finished")
+_STYLES = {"failed": "bold red", "running": "green", "finished": "", "interrupted": "yellow", "waiting": "dim"}
+#: Trials that are listed of one state, unless there is nothing else to say.
+_MOST_LISTED = 20
+
+
+class View:
+    """A benchmark on the terminal."""
+
+    def __init__(self, directory: BenchmarkDirectory, *, quiet: bool) -> None:
+        self._directory = directory
+        self._quiet = quiet
+        self._live = Live(console=err, transient=True, auto_refresh=False)
+        self._shows = err.is_terminal and not quiet
+        self._work = {trial.name: expected_work(trial) for trial in directory.trials}
+        self._work_before: float | None = None
+
+    def __enter__(self) -> View:
+        if self._shows:
+            self._live.__enter__()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        if self._shows:
+            self._live.__exit__(*exception)
+
+    def show(self, benchmark: Benchmark, ended: TrialStatus | None) -> None:
+        """Tell of a trial that has ended, and draw the table anew."""
+        if self._work_before is None:
+            self._work_before = self._work_done(benchmark)
+        if ended is not None and not self._quiet and (line := self._ending(ended)) is not None:
+            (self._live.console if self._shows else out).print(line, soft_wrap=True)
+        if self._shows:
+            self._live.update(self._picture(benchmark), refresh=True)
+
+    def print_status(self, statuses: Sequence[TrialStatus], *, running: bool) -> None:
+        """All trials, or those that matter, and how many there are of each state."""
+        counts = Counter(status.state for status in statuses)
+        for status in statuses:
+            if status.state == "failed":
+                out.print(_failure(status), soft_wrap=True)
+                if (log := self._directory.log_path(status.trial)).exists():
+                    out.print(f"  log: {log}", soft_wrap=True)
+        listing = table(
+            *("state", "game", "agent", "trial", "episodes", "mean", "time"),
+            right=("trial", "episodes", "mean", "time"),
+        )
+        for state in _STATES:
+            chosen = [status for status in statuses if status.state == state]
+            for status in chosen[:_MOST_LISTED]:
+                listing.add_row(*self._cells(status, time.time()))
+            if len(chosen) > _MOST_LISTED:
+                listing.add_row(Text(state, _STYLES[state]), f"... and {len(chosen) - _MOST_LISTED:,} more")
+        out.print(listing)
+        parts = [f"{counts[state]:,} {state}" for state in _STATES if counts[state]]
+        out.print(f"{counted(len(statuses), 'trial')}: {', '.join(parts)}", soft_wrap=True)
+        if not running and counts["failed"]:
+            out.print(
+                f"To try again what failed: noveltree benchmark retry-failed {self._directory.path}", soft_wrap=True
+            )
+        if not running and counts.keys() & {"interrupted", "waiting", "running"}:
+            out.print(f"To go on: noveltree benchmark resume {self._directory.path}", soft_wrap=True)
+        if counts["finished"] == len(statuses):
+            out.print(f"To make a table: noveltree benchmark collect {self._directory.path}", soft_wrap=True)
+
+    def _picture(self, benchmark: Benchmark) -> RenderableType:
+        """What fits on the screen: failures, then what is running, then the sums."""
+        room = max(3, err.height - 4)
+        failed = benchmark.in_state("failed")
+        lines: list[RenderableType] = [_failure(status, width=err.width) for status in failed[: room // 3]]
+        listing = Table(box=None, pad_edge=False, header_style="bold")
+        for column in ("game", "agent", "trial", "doing", "mean", "time"):
+            listing.add_column(
+                column, no_wrap=True, justify="right" if column in ("trial", "mean", "time") else "left"
+            )
+        running = list(benchmark.running.items())
+        shown = room - len(lines) - 1
+        for name, since in running[:shown]:
+            status = benchmark.statuses[name]
+            doing, mean = self._doing(status)
+            listing.add_row(
+                status.trial.game,
+                status.trial.label,
+                str(status.trial.trial),
+                doing,
+                mean,
+                duration(time.monotonic() - since),
+            )
+        lines.append(listing)
+        if len(running) > shown:
+            lines.append(Text(f"... and {len(running) - shown} more"))
+        lines.append(self._sums(benchmark))
+        return Group(*lines)
+
+    def _sums(self, benchmark: Benchmark) -> Text:
+        done, failed = len(benchmark.in_state("finished")), len(benchmark.in_state("failed"))
+        elapsed = time.monotonic() - benchmark.started
+        work = self._work_done(benchmark)
+        rate = (work - (self._work_before or 0.0)) / elapsed if elapsed else 0.0
+        left_work = sum(self._work.values()) - work
+        left = f"about {duration(left_work / rate)} left" if rate > 0 else "time left unknown yet"
+        return Text.assemble(
+            (f"{len(benchmark.running)} running", "green"),
+            f", {done} of {len(benchmark.statuses)} done, ",
+            (f"{failed} failed", "bold red" if failed else ""),
+            f"; {duration(elapsed)} so far, {left}",
+        )
+
+    def _work_done(self, benchmark: Benchmark) -> float:
+        """In the unit of what is expected. What failed is not waited for."""
+        total = 0.0
+        for name, status in benchmark.statuses.items():
+            if status.state in ("finished", "failed"):
+                total += self._work[name]
+            elif name in benchmark.running:
+                progress = self._directory.read_progress(status.trial) or {}
+                total += min(self._work[name], float(progress.get("interactions") or 0))
+        return total
+
+    def _doing(self, status: TrialStatus) -> tuple[str, str]:
+        """What a trial says that it is doing, and the mean return so far."""
+        progress = self._directory.read_progress(status.trial)
+        if progress is None:
+            return "starting", ""
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            mean = "" if progress["mean_return"] is None else f"{progress['mean_return']:,.5g}"
+            learning = status.trial.protocol.learning
+            if learning is None or progress["stage"] == "evaluating":
+                return f"episode {progress['episodes'] + 1} of {status.trial.episodes}", mean
+            share = progress["interactions"] / learning.schedule.interactions
+            return f"{progress['stage']}, interval {progress['interval']}, {min(1.0, share):.0%}", mean
+        return "running", ""
+
+    def _ending(self, status: TrialStatus) -> Text | None:
+        trial = status.trial
+        where = f"{trial.game}, {trial.label}, trial {trial.trial}"
+        if status.state == "finished":
+            episodes, mean = self._result(status)
+            took = duration(status.seconds)
+            return Text(f"finished  {where}: mean score {mean} of {counted(int(episodes), 'episode')} in {took}")
+        if status.state == "failed":
+            return _failure(status)
+        if status.failures:
+            return Text(f"failed    {where}, is tried again: {status.error}")
+        return None
+
+    def _result(self, status: TrialStatus) -> tuple[str, str]:
+        """Episodes and mean score of a finished trial."""
+        with contextlib.suppress(RecordError, KeyError, TypeError):
+            result = RunDirectory.open(self._directory.run_path(status.trial)).read_result()
+            if result is not None:
+                return str(len(result["scores"])), f"{result['score']:,.10g}"
+        return "0", "?"
+
+    def _cells(self, status: TrialStatus, now: float) -> tuple[str | Text, ...]:
+        trial = status.trial
+        if status.state == "finished":
+            episodes, mean = self._result(status)
+        elif status.state == "waiting":
+            episodes, mean = "", ""
+        else:
+            episodes, mean = self._doing(status)
+            if status.state != "running":
+                episodes = f"{self._directory.recorded(trial)} recorded"
+        seconds = status.seconds + (now - status.began if status.state == "running" and status.began else 0.0)
+        return (
+            Text(status.state, _STYLES[status.state]),
+            trial.game,
+            trial.label,
+            str(trial.trial),
+            episodes,
+            mean,
+            duration(seconds) if seconds else "",
+        )
+
+
+def _failure(status: TrialStatus, *, width: int | None = None) -> Text:
+    trial = status.trial
+    text = Text.assemble(
+        ("FAILED", "bold red"), f"  {trial.game}, {trial.label}, trial {trial.trial}: {status.error}"
+    )
+    if width is not None:
+        text.truncate(width - 1, overflow="ellipsis")
+    return text
+
+
+def summary(directory: BenchmarkDirectory, statuses: Sequence[TrialStatus]) -> dict[str, Any]:
+    """A benchmark as a JSON object; failed trials first."""
+    counts = Counter(status.state for status in statuses)
+    order = {state: number for number, state in enumerate(_STATES)}
+    return {
+        "benchmark": str(directory.path),
+        "suite": directory.suite.name,
+        **{state: counts[state] for state in _STATES},
+        "trials": [
+            {
+                "trial": status.trial.name,
+                "agent": status.trial.label,
+                "game": status.trial.game,
+                "seed": status.trial.seed,
+                "state": status.state,
+                "failures": status.failures,
+                "error": status.error,
+                "seconds": round(status.seconds, 3),
+            }
+            for status in sorted(statuses, key=lambda status: order[status.state])
+        ],
+    }
