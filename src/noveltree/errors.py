@@ -5,7 +5,8 @@
     │   ├── UnknownNameError        no such game, agent, preset or feature set
     │   └── BusyError               another process is at work there
     ├── SimulatorError              the simulator cannot be used, or failed while it was used
-    │   └── NotDeterministicError   the same state and action gave two different transitions
+    │   ├── NotDeterministicError   the same state and action gave two different transitions
+    │   └── NoRoomError             there is no room for a process that simulates
     ├── LearningError               learning went wrong: a loss is no number
     ├── RecordError                 a file is corrupt, truncated, foreign, or does not replay
     └── OutputError                 something could not be written
@@ -55,6 +56,10 @@ class SimulatorError(NoveltreeError):
 
 class NotDeterministicError(SimulatorError):
     """The same state and action gave two different transitions."""
+
+
+class NoRoomError(SimulatorError):
+    """There is no room for a process that simulates."""
 
 
 class LearningError(NoveltreeError):

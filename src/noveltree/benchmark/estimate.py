@@ -10,21 +10,20 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from noveltree.agents import PAPER_BUDGET
 from noveltree.benchmark.plan import PlannedTrial
 from noveltree.episodes import drive
 from noveltree.lookahead import Interactions
 from noveltree.protocol import Protocol
 from noveltree.published import authors_curve
 
-#: Seconds for which one game is played, and how many games of a suite are.
-_SECONDS, _GAMES = 0.2, 3
+#: How many games of a suite are played for a moment.
+_GAMES = 2
 #: Learning and playing with networks cost so many times what planning without them does: 1.46 / 1.13 of the raw
 #: emulator's time, as `noveltree bench learning` and `noveltree bench planning` measure it.
 _LEARNING = 1.3
 #: Bytes of an episode file per decision and besides, and of a trial's checkpoints of 84 x 84 screens.
 _BYTES_PER_STEP, _BYTES_PER_EPISODE, _BYTES_OF_CHECKPOINTS = 36, 2_500, 135_000_000
-#: The authors played with this many interactions per decision.
-_AUTHORS_BUDGET = 100
 #: Which of the authors' agents played like one of ours, in their first million of interactions.
 _BEFORE_LEARNING = {"riw-c": "n-cpl", "riw-d": "n-cpl-d", "unpruned": "cpl"}
 
@@ -68,7 +67,7 @@ def expected_steps(protocol: Protocol) -> float:
     learns = protocol.learning is not None
     agent = protocol.agent if learns else _BEFORE_LEARNING.get(protocol.agent, "n-cpl")
     episodes = _authors_episodes(protocol.game, agent, -1 if learns else 0)
-    return protocol.max_steps if episodes is None else min(protocol.max_steps, 1e6 / _AUTHORS_BUDGET / episodes)
+    return protocol.max_steps if episodes is None else min(protocol.max_steps, 1e6 / PAPER_BUDGET / episodes)
 
 
 @functools.cache
@@ -125,12 +124,12 @@ def _measure_rates(protocols: Sequence[Protocol]) -> dict[str, float]:
 
 
 def _seconds_per_interaction(protocol: Protocol) -> float:
-    """CPU time while an episode is played for a moment, without networks."""
+    """CPU time of a decision with the paper's budget, without networks."""
     with contextlib.closing(protocol.make_simulator()) as simulator:
-        play = protocol.make_play(simulator, seed=0, index=0)
-        drive([play], decisions=1)  # what is compiled and loaded now is not measured
-        first, began = len(play.decisions), time.process_time()
-        while not play.finished and time.process_time() - began < _SECONDS:
+        for budget in (1.0, float(PAPER_BUDGET)):  # what is compiled and loaded in the first is not measured
+            tried = protocol.model_copy(update={"budget": budget, "budget_unit": "interactions"})
+            play = tried.make_play(simulator, seed=0, index=0)
+            began = time.process_time()
             drive([play], decisions=1)
-        spent = time.process_time() - began
-        return spent / max(1, sum(decision.interactions for decision in play.decisions[first:]))
+            spent = time.process_time() - began
+        return spent / max(1, play.decisions[0].interactions)

@@ -31,7 +31,7 @@ from noveltree.cli.console import (
     size,
     table,
 )
-from noveltree.cli.learning import interruptible_once, need_learn_extra
+from noveltree.cli.learning import check_executor, interruptible_once, need_learn_extra
 from noveltree.errors import InputError
 from noveltree.records.files import check_writable, write_atomically
 
@@ -159,13 +159,14 @@ def _hashes(trials: Sequence[PlannedTrial]) -> list[str]:
 def _plan_table(trials: Sequence[PlannedTrial], estimates: Sequence[Estimate], *, every: bool) -> Table:
     groups: dict[tuple[str, ...], list[int]] = {}
     pairs = {(trial.game, trial.label) for trial in trials}
+    all_games = counted(len({game for game, _ in pairs}), "game")
     for number, trial in enumerate(trials):
         if every:
             key: tuple[str, ...] = (trial.game, trial.label, f"{trial.trial} (seed {trial.seed})")
         elif len(pairs) <= _MOST_ROWS:
             key = (trial.game, trial.label)
         else:
-            key = (f"{len({game for game, _ in pairs})} games", trial.label)
+            key = (all_games, trial.label)
         groups.setdefault(key, []).append(number)
     last = "trial" if every else "trials"
     listing = table(
@@ -327,16 +328,12 @@ class _Where:
     """Where trials are to run."""
 
     def __init__(self, executor: str, address: str | None, workers: int | None, trial_workers: int) -> None:
-        if executor not in ("local", "ray"):
-            raise InputError(f"The executor is local or ray, not {executor!r}.")
-        if executor == "local" and address is not None:
-            raise InputError("An address is that of a Ray cluster; add --executor ray.")
+        check_executor(executor, address)
         self.executor, self.address, self.workers, self.trial_workers = executor, address, workers, trial_workers
 
     def make(self) -> Executor:
         if self.executor == "local":
             return LocalExecutor(self.workers or max(1, cores() // self.trial_workers))
-        need_learn_extra("Running on a Ray cluster", ("ray",), extra="ray")
         from noveltree.benchmark.executors.ray import RayExecutor
 
         return RayExecutor(self.address, most=self.workers, cores_per_trial=self.trial_workers)

@@ -24,6 +24,16 @@ def need_learn_extra(what: str, packages: Sequence[str] = _PACKAGES, *, extra: s
         )
 
 
+def check_executor(executor: str, address: str | None) -> None:
+    """Complain about an executor that is not known or not installed."""
+    if executor not in ("local", "ray"):
+        raise InputError(f"The executor is local or ray, not {executor!r}.")
+    if executor == "local" and address is not None:
+        raise InputError("An address is that of a Ray cluster; add --executor ray.")
+    if executor == "ray":
+        need_learn_extra("Running on a Ray cluster", ("ray",), extra="ray")
+
+
 @contextlib.contextmanager
 def interruptible_once() -> Iterator[None]:
     """Let an impatient second Ctrl-C not disturb the ending that the first one led to, until the process ends."""

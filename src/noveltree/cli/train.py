@@ -16,13 +16,14 @@ from rich.text import Text
 
 from noveltree.agents import AGENTS, get_agent
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
-from noveltree.cli.learning import interruptible_once, need_learn_extra
+from noveltree.cli.learning import check_executor, interruptible_once, need_learn_extra
 from noveltree.errors import InputError
 from noveltree.learning import LearningSettings
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.simulators.games import all_games, game_title
 
 if TYPE_CHECKING:
+    from noveltree.collection import Placement
     from noveltree.records.tensorboard import TensorBoard
     from noveltree.trial import Progress, Watcher
 
@@ -30,7 +31,7 @@ _LEARN = "Learning"
 _MACHINE = "This machine"
 _INTERRUPTED = 130
 #: What may be chosen anew when a run goes on; the rest is part of the run.
-_NOT_OF_THE_RUN = ("resume", "json", "workers", "episodes_at_once", "device")
+_NOT_OF_THE_RUN = ("resume", "json", "workers", "episodes_at_once", "device", "executor", "address")
 #: Options whose settings are called otherwise.
 _OPTIONS = {"targets": "value-targets"}
 
@@ -66,6 +67,17 @@ def train(
         int, typer.Option(help="Episodes that a process plays at once.", min=1, rich_help_panel=_MACHINE)
     ] = 32,
     device: Annotated[str, typer.Option(help="cpu or cuda.", rich_help_panel=_MACHINE)] = "cpu",
+    executor: Annotated[
+        str, typer.Option(help="Where the workers are: local, or ray for a cluster.", rich_help_panel=_MACHINE)
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(
+            help="The Ray cluster's address.",
+            show_default="$RAY_ADDRESS, or a local one",
+            rich_help_panel=_MACHINE,
+        ),
+    ] = None,
     budget: Annotated[
         int | None, typer.Option(help="Interactions per decision.", show_default="100", min=1)
     ] = None,
@@ -103,8 +115,11 @@ def train(
       noveltree train breakout --agent n-cpl-d --workers 2 --seed 1
 
       noveltree train --resume runs/qbert-n-cpl-seed0
+
+      noveltree train qbert --executor ray --address 10.0.0.1:6379 --workers 32
     """
     need_learn_extra("Training")
+    check_executor(executor, address)
     if resume is not None:
         _check_nothing_chosen(context)
         from noveltree.records.run_directory import RunDirectory
@@ -137,7 +152,13 @@ def train(
         )
         name = f"{protocol.game.replace('/', '-')}-{protocol.agent}-seed{seed}"
         session = _Session(out_dir or Path("runs") / name, protocol, seed)
-    session.run(workers, episodes_at_once, device, json=json)
+    placement = None
+    if executor == "ray":
+        from noveltree.collection.ray_placement import RayPlacement
+
+        placement = RayPlacement(address, cores=workers)
+    with contextlib.closing(placement) if placement is not None else contextlib.nullcontext():
+        session.run(workers, episodes_at_once, device, placement, json=json)
 
 
 def _check_nothing_chosen(context: typer.Context) -> None:
@@ -173,7 +194,7 @@ class _Session:
         self._budget = protocol.learning.schedule.interactions
         self._started = time.monotonic()
 
-    def run(self, workers: int, at_once: int, device: str, *, json: bool) -> None:
+    def run(self, workers: int, at_once: int, device: str, placement: Placement | None, *, json: bool) -> None:
         from noveltree.trial import train as train_in
 
         with interruptible_once():
@@ -186,6 +207,7 @@ class _Session:
                         workers=workers,
                         episodes_at_once=at_once,
                         device=device,
+                        placement=placement,
                         watcher=self._watcher(tensorboard, json=json),
                     )
             except KeyboardInterrupt:

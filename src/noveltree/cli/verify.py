@@ -1,4 +1,4 @@
-"""`noveltree verify`: does a recorded score hold?"""
+"""`noveltree verify`: does a recorded score hold? Is everything in a directory true?"""
 
 from __future__ import annotations
 
@@ -8,38 +8,101 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from noveltree.cli.console import LiveLine, out, print_json
-from noveltree.errors import NoveltreeError
+from noveltree.benchmark import Audit, audit
+from noveltree.cli.console import LiveLine, cores, counted, out, print_json
+from noveltree.errors import InputError, NoveltreeError
 from noveltree.records import read_episode, verify_episode
+from noveltree.records.manifest import MANIFEST
+
+_INTERRUPTED = 130
 
 
 def verify(
-    files: Annotated[list[Path], typer.Argument(help="Episode files.")],
+    paths: Annotated[list[Path], typer.Argument(help="Episode files, or directories of runs or benchmarks.")],
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that replay.", min=1, show_default="one per processor core")
+    ] = None,
+    renew: Annotated[
+        bool, typer.Option("--renew", help="Sign off anew what was changed since a directory was signed off.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Replay recorded episodes in a fresh emulator, without planning, and compare.
 
-    Exits with 1 if a score does not hold or a file cannot be read.
+    Of a directory every episode is replayed, and results and tables are compared with the episodes; if all of it
+    holds, the checksums of all files are written to manifest.json. If that is there already, it must fit.
 
-    [bold]Example[/]: noveltree verify episodes/*.json
+    Exits with 1 if something does not hold or cannot be read.
+
+    [bold]Examples[/]
+
+      noveltree verify episodes/*.json
+
+      noveltree verify results/paper-planners
     """
-    results: list[dict[str, Any]] = []
-    for number, file in enumerate(files, start=1):
-        with LiveLine(quiet=json) as line:
-            line.update(f"Verifying {number} of {len(files)}: {file}")
-            results.append(_verify(file))
-        if not json:
-            _report(results[-1])
-    failed = sum(not result["holds"] for result in results)
+    if renew and not any(path.is_dir() for path in paths):
+        raise InputError("Only directories are signed off; leave out --renew.")
+    files: list[dict[str, Any]] = []
+    directories: list[dict[str, Any]] = []
+    try:
+        for number, path in enumerate(paths, start=1):
+            if path.is_dir():
+                directories.append(_verify_directory(path, workers or cores(), renew=renew, quiet=json))
+                continue
+            with LiveLine(quiet=json) as line:
+                line.update(f"Verifying {number} of {len(paths)}: {path}")
+                files.append(_verify_file(path))
+            if not json:
+                _report_file(files[-1])
+    except KeyboardInterrupt:
+        raise typer.Exit(_INTERRUPTED) from None
+    failed = sum(not result["holds"] for result in (*files, *directories))
     if json:
-        print_json({"verified": len(results) - failed, "failed": failed, "files": results})
-    else:
-        out.print(f"{len(results) - failed} of {len(results)} hold")
+        print_json({"verified": len(paths) - failed, "failed": failed, "files": files, "directories": directories})
+    elif files:
+        held = sum(result["holds"] for result in files)
+        out.print(f"{held} of {len(files)} hold")
     if failed:
         raise typer.Exit(1)
 
 
-def _report(result: dict[str, Any]) -> None:
+def _verify_directory(path: Path, workers: int, *, renew: bool, quiet: bool) -> dict[str, Any]:
+    with LiveLine(quiet=quiet) as line:
+        made = audit(
+            path,
+            workers=workers,
+            renew=renew,
+            on_progress=lambda done, total: line.update(f"Replaying: {done:,} of {total:,} episodes of {path}"),
+        )
+    if not quiet:
+        _report_directory(path, made)
+    return {
+        "directory": str(path),
+        "holds": made.holds,
+        "episodes": made.episodes,
+        "findings": [
+            {"file": finding.file, "holds": finding.holds, "finding": finding.sentence} for finding in made.findings
+        ],
+        "manifest": made.manifest.digest if made.holds else None,
+    }
+
+
+def _report_directory(path: Path, made: Audit) -> None:
+    for finding in sorted(made.findings, key=lambda finding: finding.holds):
+        mark = ("caveat", "yellow") if finding.holds else ("DOES NOT HOLD", "bold red")
+        out.print(Text.assemble(mark, f"  {path / finding.file}: {finding.sentence}"), soft_wrap=True)
+    if not made.holds:
+        bad = len({finding.file for finding in made.findings if not finding.holds})
+        out.print(f"{path}: {counted(bad, 'file')} of {counted(len(made.manifest.files), 'file')} in doubt")
+        return
+    out.print(
+        f"{path}: {counted(made.episodes, 'episode')} hold; {counted(len(made.manifest.files), 'file')} signed off "
+        f"in {path / MANIFEST}, digest {made.manifest.digest}",
+        soft_wrap=True,
+    )
+
+
+def _report_file(result: dict[str, Any]) -> None:
     if result["score"] is None:
         out.print(Text.assemble(("UNREADABLE", "bold red"), f"  {result['finding']}"), soft_wrap=True)
         return
@@ -48,7 +111,7 @@ def _report(result: dict[str, Any]) -> None:
     out.print(Text.assemble(mark, f"  score {result['score']:,.10g}  {result['file']}{finding}"), soft_wrap=True)
 
 
-def _verify(file: Path) -> dict[str, Any]:
+def _verify_file(file: Path) -> dict[str, Any]:
     try:
         record = read_episode(file)
         verification = verify_episode(record)

@@ -138,13 +138,18 @@ def canonical_game(name: str) -> str:
     short = re.sub(r"^ale/", "", name.strip(), flags=re.IGNORECASE)
     short = re.sub(r"-v\d+$", "", short)
     short = re.sub(r"(-ram)?((No|no)Frameskip|Deterministic)?$", "", short)
-    known = _ALIASES | {_squash(game): game for game in all_games()}
+    known = _spellings()
     if _squash(short) in {_squash(game) for game in MULTIPLAYER_GAMES}:
         raise InputError(f"{name} is a game for several players, which ale-py cannot play with one.")
     try:
         return known[_squash(short)]
     except KeyError:
         raise UnknownNameError("game", name, all_games(), hint="`noveltree games` lists them.") from None
+
+
+@functools.cache
+def _spellings() -> dict[str, str]:
+    return _ALIASES | {_squash(game): game for game in all_games()}
 
 
 def game_title(game: str) -> str:

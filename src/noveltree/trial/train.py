@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-from noveltree.collection import make_collector
+from noveltree.collection import Placement, make_collector
 from noveltree.collection.process import prepare_process
 from noveltree.errors import InputError
 from noveltree.learning.deployment import check_device
@@ -28,17 +28,19 @@ def train(
     workers: int = 1,
     episodes_at_once: int = EPISODES_AT_ONCE,
     device: str = "cpu",
+    placement: Placement | None = None,
     watcher: Watcher | None = None,
 ) -> dict[str, Any]:
     """Train an agent in `directory`, or go on if it was begun there, and evaluate it; its result.
 
-    With one worker everything happens in this process; with more, so many others play. The result is the same.
+    With one worker everything happens in this process; with more, so many others play, on this machine or wherever
+    `placement` puts them. The result is the same.
     """
     check_device(device)
     if protocol.learning is None:
         raise InputError(f"{protocol.agent} learns nothing; train n-cpl, n-cpl-d or cpl.")
     _check_schedule(protocol.learning)
-    check_memory(protocol, workers=workers, at_once=episodes_at_once)
+    check_memory(protocol, workers=workers if placement is None else 1, at_once=episodes_at_once)
     run = RunDirectory.create(directory, protocol, seed)
     with run.locked():
         if (result := run.read_result()) is not None:
@@ -48,7 +50,9 @@ def train(
 
         prepare_process()
         with contextlib.closing(
-            make_collector(protocol, seed, workers=workers, at_once=episodes_at_once, device=device)
+            make_collector(
+                protocol, seed, workers=workers, at_once=episodes_at_once, device=device, placement=placement
+            )
         ) as collector:
             return Trial(run, collector, watcher or Watcher(), device=device).run()
 

@@ -1,0 +1,92 @@
+"""Where worker processes come to be: on this machine, or wherever another placement puts them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.resource_tracker
+import os
+import signal
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Protocol
+
+from noveltree.collection.working import WorkArguments, work
+
+
+class WorkerProcess(Protocol):
+    """A worker process, and how to talk to it."""
+
+    connection: Connection
+
+    @property
+    def pid(self) -> int: ...
+
+    def end(self) -> None:
+        """Let there be no such process."""
+        ...
+
+    def died_of(self) -> str:
+        """What it died of, in a few words."""
+        ...
+
+
+class Placement(Protocol):
+    """Starts worker processes."""
+
+    def start(self, arguments: WorkArguments, count: int) -> list[WorkerProcess]:
+        """Start so many workers; fewer, but at least one, if there is no room for all."""
+        ...
+
+    def close(self) -> None:
+        """Release what the placement holds."""
+        ...
+
+
+class LocalPlacement:
+    """Starts worker processes on this machine."""
+
+    def __init__(self) -> None:
+        self._context = multiprocessing.get_context("spawn")
+
+    def start(self, arguments: WorkArguments, count: int) -> list[WorkerProcess]:
+        return [self._start(arguments) for _ in range(count)]
+
+    def close(self) -> None:
+        pass
+
+    def _start(self, arguments: WorkArguments) -> WorkerProcess:
+        here, there = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(there, os.getpid(), arguments), daemon=True)
+        # Ctrl-C is for this process, which then ends its workers: they inherit that they do not heed it. A tracker
+        # that is started in between would heed it again.
+        multiprocessing.resource_tracker.ensure_running()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        there.close()
+        return _LocalProcess(process, here)
+
+
+class _LocalProcess:
+    def __init__(self, process: BaseProcess, connection: Connection) -> None:
+        self.connection = connection
+        self._process = process
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid or 0
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self.connection.close()
+
+    def died_of(self) -> str:
+        return f"exit code {self._process.exitcode}"
+
+
+def _work(connection: Connection, parent: int, arguments: WorkArguments) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    work(connection, arguments, orphaned=lambda: os.getppid() != parent)
