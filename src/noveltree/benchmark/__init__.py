@@ -18,7 +18,7 @@ from noveltree.benchmark.collect import collect as collect
 from noveltree.benchmark.directory import BenchmarkDirectory as BenchmarkDirectory
 from noveltree.benchmark.plan import PlannedTrial as PlannedTrial
 from noveltree.benchmark.plan import plan_suite as plan_suite
-from noveltree.benchmark.run import run as run
+from noveltree.benchmark.scheduler import run_benchmark as run_benchmark
 from noveltree.benchmark.suite import Suite as Suite
 from noveltree.benchmark.suite import read_suite as read_suite
 from noveltree.benchmark.suite import shipped_suites as shipped_suites

@@ -1,4 +1,4 @@
-"""The process of one trial: `python -m noveltree.benchmark.process`.
+"""The process of one trial.
 
 It is told what to do by one line on its standard input, which then stays open: when it closes, whoever supervises
 this process is dead, and the process ends. Its last line on standard output says how the trial ended.
@@ -41,6 +41,7 @@ class Task:
 
 
 def main() -> None:
+    """All that the process does."""
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGINT, _interrupt)
     task = Task(**json.loads(sys.stdin.readline()))
@@ -119,7 +120,3 @@ def _interrupt(number: int, frame: Any) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise KeyboardInterrupt
-
-
-if __name__ == "__main__":
-    main()

@@ -110,6 +110,8 @@ class Suite(_Model):
                 if label not in labels:
                     raise UnknownNameError("agent of the suite", label, labels)
             content["agents"] = [labels[label] for label in wanted]
+            if not any(get_agent(agent["agent"]).learns for agent in content["agents"]):
+                content.pop("training_interactions", None)
         if trials is not None:
             if self.seeds is not None and trials > len(self.seeds):
                 raise InputError(f"The suite has {len(self.seeds)} seeds, too few for {trials} trials.")

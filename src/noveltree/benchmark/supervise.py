@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Literal
 
 from noveltree.benchmark.process import Task
+from noveltree.errors import OutputError
+from noveltree.records.files import make_directory
 
 #: How the process of a trial ended. `busy`: another process is at work on it. `output`: nothing can be written.
 Ending = Literal["finished", "failed", "interrupted", "busy", "output"]
@@ -35,12 +38,16 @@ class Supervised:
         self._started = time.monotonic()
         self._log = Path(task.log)
         self._stopping = threading.Event()
-        self._log.parent.mkdir(parents=True, exist_ok=True)
-        with self._log.open("ab") as log:
+        try:
+            make_directory(self._log.parent)
+            output = self._log.open("ab")
+        except OSError as error:
+            raise OutputError(f"Cannot write {self._log}: {error.strerror or error}.") from error
+        with output as log:
             self._log_begins = log.tell()
             # In a session of its own: Ctrl-C is for whoever supervises, who then ends it.
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "noveltree.benchmark.process"],
+                [sys.executable, "-c", "from noveltree.benchmark.process import main; main()"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -67,8 +74,9 @@ class Supervised:
         self._process.stdout.close()
         seconds = time.monotonic() - self._started
         error = self._error(code)
-        if self._log.stat().st_size == 0:
-            self._log.unlink()
+        with contextlib.suppress(OSError):  # somebody may have deleted it
+            if self._log.stat().st_size == 0:
+                self._log.unlink()
         try:
             ending = json.loads(said[-1]) if said else None
         except ValueError:
@@ -94,7 +102,8 @@ class Supervised:
     def _error(self, code: int) -> str:
         """What a process that said nothing died of: by its exit code, and by the last thing it printed."""
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        with self._log.open("rb") as log:
+        lines: list[str] = []
+        with contextlib.suppress(OSError), self._log.open("rb") as log:
             log.seek(self._log_begins)
             lines = log.read().decode(errors="replace").strip().splitlines()
         return f"Its process {how}" + (f": {lines[-1].strip()}" if lines else ".")
@@ -102,7 +111,10 @@ class Supervised:
 
 def supervise(task: Task) -> Outcome:
     """Run a trial in a process of its own, to its end."""
-    supervised = Supervised(task)
+    try:
+        supervised = Supervised(task)
+    except OutputError as error:
+        return Outcome("output", 0.0, str(error))
     try:
         return supervised.wait()
     except BaseException:

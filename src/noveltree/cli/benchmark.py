@@ -12,9 +12,16 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from noveltree.benchmark import BenchmarkDirectory, PlannedTrial, Suite, plan_suite, read_suite, shipped_suites
+from noveltree.benchmark import (
+    BenchmarkDirectory,
+    PlannedTrial,
+    Suite,
+    plan_suite,
+    read_suite,
+    run_benchmark,
+    shipped_suites,
+)
 from noveltree.benchmark import collect as collect_episodes
-from noveltree.benchmark import run as run_benchmark
 from noveltree.benchmark.audit import RESULTS
 from noveltree.benchmark.estimate import Estimate, estimate, makespan
 from noveltree.benchmark.executors import Executor, LocalExecutor

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from noveltree.benchmark.directory import BenchmarkDirectory, State, TrialStatus
 from noveltree.benchmark.estimate import expected_work
-from noveltree.benchmark.run import Benchmark
+from noveltree.benchmark.scheduler import Benchmark
 from noveltree.cli.console import counted, duration, err, out, table
 from noveltree.errors import RecordError
 from noveltree.records.run_directory import RunDirectory

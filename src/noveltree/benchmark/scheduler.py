@@ -37,7 +37,7 @@ class Benchmark:
 OnChange = Callable[[Benchmark, TrialStatus | None], None]
 
 
-def run(
+def run_benchmark(
     directory: BenchmarkDirectory,
     executor: Executor,
     *,
