@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import time
 from pathlib import Path
@@ -20,6 +22,7 @@ from noveltree.benchmark.process import Task
 from noveltree.benchmark.scheduler import Benchmark
 from noveltree.benchmark.suite import parse_suite
 from noveltree.benchmark.supervise import Outcome, Supervised
+from noveltree.episodes import End, drive
 from noveltree.errors import BusyError, InputError, OutputError, RecordError
 from noveltree.records import read_episode, write_episode
 from noveltree.records.episode_file import EpisodeRecord
@@ -181,7 +184,9 @@ class TestFailing:
         class Busy(Executor):
             def wait(self, seconds: float) -> list[tuple[str, Outcome]]:
                 if len(self.submitted) == 9 and not benchmark.is_finished(trial):
-                    RunDirectory.create(benchmark.run_path(trial), trial.protocol, 0).write_result({"scores": [1]})
+                    RunDirectory.create(benchmark.run_path(trial), trial.protocol, 0).write_result(
+                        {"scores": [1.0], "score": 1.0}
+                    )
                 ending = "finished" if len(self.submitted) == 9 else "busy"
                 return [(self.submitted[-1], Outcome(ending, 0.1))]
 
@@ -268,6 +273,37 @@ class TestGrowing:
         (tmp_path / "thesis.tex").write_text("")
         with pytest.raises(InputError, match="is not empty and holds no benchmark"):
             create(tmp_path)
+
+
+class TestHealing:
+    @pytest.mark.parametrize("name", ["plan.json", "suite.yaml", "journal.jsonl"])
+    def test_a_file_that_was_lost_comes_back_when_the_suite_is_run_again(self, copy: Path, name: str) -> None:
+        before = table(copy)
+        (copy / name).unlink()
+        assert {status.state for status in run_benchmark(create(copy), Executor())} == {"finished"}
+        assert table(copy) == before
+
+    def test_a_result_that_was_damaged_is_reported_and_not_counted_as_finished(self, copy: Path) -> None:
+        result = copy / "trials/corridor/riw-c/trial-0/result.json"
+        result.write_text("")
+        (first, *others) = run_benchmark(BenchmarkDirectory.open(copy), LocalExecutor(2))
+        assert first.state == "failed"
+        assert "result.json is damaged" in first.error
+        assert {status.state for status in others} == {"finished"}
+
+    @pytest.mark.parametrize(
+        "line", ['{"event": "began", "trial": ["x"]}', '{"event": "x", "seconds": Infinity}', "null", "rubbish"]
+    )
+    def test_a_journal_that_was_tampered_with_does_no_harm(self, copy: Path, line: str) -> None:
+        with (copy / "journal.jsonl").open("a") as file:
+            file.write(line + "\n")
+        assert {status.state for status in BenchmarkDirectory.open(copy).statuses()} == {"finished"}
+
+    def test_names_in_a_plan_lead_nowhere_else(self, copy: Path) -> None:
+        plan = copy / "plan.json"
+        plan.write_text(plan.read_text().replace('["riw-c"', '["../../x"'))
+        with pytest.raises(RecordError, match="names that noveltree does not write"):
+            BenchmarkDirectory.open(copy)
 
 
 class TestCollecting:
@@ -388,9 +424,68 @@ class TestAuditing:
         result = run_directory.read_result()
         assert result is not None
         run_directory.write_result({**result, "score": 99.0})
-        assert self.findings(copy) == {
-            "trials/corridor/riw-d/trial-0": "its result does not have the scores of its episodes"
+        assert self.findings(copy) == {"trials/corridor/riw-d/trial-0": "its result is not that of its episodes"}
+
+    @pytest.mark.parametrize("change", [{"scores": [1.0], "score": 1.0}, {"interactions": 1}, {"seed": 9}])
+    def test_whatever_it_says_otherwise(self, copy: Path, change: dict[str, Any]) -> None:
+        run_directory = RunDirectory.open(copy / "trials/corridor/riw-d/trial-0")
+        result = run_directory.read_result()
+        assert result is not None
+        run_directory.write_result({**result, **change})
+        assert self.findings(copy)
+
+    def test_an_episode_that_was_cut_off_before_it_went_wrong_is_found(self, copy: Path) -> None:
+        path = copy / self.EPISODE
+        record = read_episode(path)
+        protocol = record.protocol
+        with contextlib.closing(protocol.make_simulator()) as simulator:
+            play = protocol.make_play(simulator, seed=record.seed, index=record.index)
+            drive([play], decisions=3)
+        episode = play.episode()
+        assert episode.end is End.STOPPED
+        write_episode(path, EpisodeRecord(episode, protocol, record.seed, record.index))
+        run_directory = RunDirectory.open(copy / "trials/corridor/riw-c/trial-0")
+        result = run_directory.read_result()
+        assert result is not None
+        scores = [episode.score, *result["scores"][1:]]
+        interactions = sum(read_episode(each).episode.interactions for each in path.parent.glob("*.json"))
+        score = statistics.fmean(scores)
+        run_directory.write_result({**result, "scores": scores, "score": score, "interactions": interactions})
+        assert self.findings(copy) == {self.EPISODE: "it was not played to its end"}
+
+    def test_a_plan_must_be_that_of_the_suite(self, copy: Path) -> None:
+        plan = copy / "plan.json"
+        content = json.loads(plan.read_text())
+        content["trials"].pop()
+        plan.write_text(json.dumps(content))
+        shutil.rmtree(copy / "trials/corridor/riw-d/trial-1")
+        assert self.findings(copy) == {"plan.json": "it is not the plan of the suite"}
+        plan.unlink()
+        assert "it has no plan.json" in self.findings(copy)["plan.json"]
+
+    def test_a_benchmark_further_down_is_checked_too(self, copy: Path, cli: Cli) -> None:
+        cli("benchmark", "collect", copy)
+        audit(copy)
+        (copy / "results.parquet").write_text("junk")
+        sentences = {(finding.file, finding.sentence) for finding in audit(copy.parent).findings}
+        assert sentences == {
+            ("copy/results.parquet", "it is not the table of these episodes; collect it again"),
+            ("copy/results.parquet", "was changed after it was signed off"),
         }
+
+    def test_nobody_vouches_for_links_and_pipes(self, copy: Path) -> None:
+        os.mkfifo(copy / "pipe.json")
+        (copy / "link.json").symlink_to("/dev/null")
+        assert self.findings(copy) == {"pipe.json": "is no file", "link.json": "is no file"}
+
+    @pytest.mark.parametrize("change", [{"interactions": -1}, {"depth": -1}, {"seconds": float("nan")}])
+    def test_numbers_that_cannot_be_are_found(self, copy: Path, change: dict[str, Any]) -> None:
+        path = copy / self.EPISODE
+        content = json.loads(path.read_text())
+        ((name, value),) = change.items()
+        content["decisions"][name][0] = value
+        rewrite(path, decisions=content["decisions"])
+        assert self.EPISODE in self.findings(copy)
 
     def test_an_episode_of_another_seed_is_found(self, copy: Path) -> None:
         shutil.copy(copy / self.EPISODE.replace("trial-0", "trial-1"), copy / self.EPISODE)
@@ -422,6 +517,8 @@ class TestAuditing:
         manifest.write_text(json.dumps(content))
         with pytest.raises(RecordError, match="its digest does not fit"):
             audit(copy)
+        assert audit(copy, renew=True).holds
+        assert audit(copy).holds
 
     def test_a_directory_without_episodes_or_at_work_is_refused(self, copy: Path, tmp_path: Path) -> None:
         (tmp_path / "empty").mkdir()
@@ -541,6 +638,13 @@ class TestCommandLine:
         assert "1 trial not finished, and not in the table: trials/corridor/riw-d/trial-1" in collected.err
         (bad / "foreign").unlink()
         assert cli("benchmark", "retry-failed", "bench").code == 0
+
+    def test_a_closed_pipe_does_not_stop_the_benchmark(self, tmp_path: Path) -> None:
+        (tmp_path / "tiny.yaml").write_text(TINY)
+        command = f"{' '.join(NOVELTREE)} benchmark run tiny.yaml --out bench --workers 1 | head -1"
+        subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, capture_output=True, timeout=60)
+        wait_until(lambda: not BenchmarkDirectory.open(tmp_path / "bench").is_locked)
+        assert len(table(tmp_path / "bench")) == 12
 
     def test_verify_of_a_tampered_directory_exits_with_one(self, copy: Path, cli: Cli) -> None:
         path = copy / TestAuditing.EPISODE

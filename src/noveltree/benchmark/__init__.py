@@ -6,9 +6,10 @@ estimate    what that takes, from a measurement on this machine
 directory   where it is run, and how far it is
 process     the process of one trial
 supervise   starts that process, watches it, says how it ended
-executors   where supervision happens: this machine, Ray, Slurm
-run         gives trials to an executor, and those that failed again
+executors   where supervision happens: this machine, or Ray
+scheduler   gives trials to an executor, and those that failed again
 collect     all episodes as one tidy table
+check       does what it says of itself fit together?
 audit       is all of it true?
 """
 

@@ -10,27 +10,17 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from noveltree.benchmark.collect import collect
-from noveltree.benchmark.directory import BenchmarkDirectory
-from noveltree.errors import BusyError, InputError, NoveltreeError, RecordError
+from noveltree.benchmark.check import BENCHMARK_FILES, Finding, check_benchmark
+from noveltree.episodes import End
+from noveltree.errors import BusyError, InputError, NoveltreeError
 from noveltree.records import read_episode, verify_episode
 from noveltree.records.episode_file import FORMAT
 from noveltree.records.lock import is_locked
-from noveltree.records.manifest import Manifest, checksums, read_manifest, write_manifest
+from noveltree.records.manifest import MANIFEST, NO_FILE, Manifest, checksums, read_manifest, write_manifest
 from noveltree.records.run_directory import RUN, RunDirectory
 
-RESULTS = "results.csv"
 #: How an episode file begins.
 _BEGINNING = f'{{\n"format": "{FORMAT}"'.encode()
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that is not true, or a caveat."""
-
-    file: str
-    holds: bool
-    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,39 +49,52 @@ def audit(
     """
     if not directory.is_dir():
         raise InputError(f"There is no directory {directory}.")
-    before = read_manifest(directory)
-    runs = sorted(file.parent for file in directory.rglob(RUN))
-    for place in (directory, *runs):
+    runs, benchmarks = _places(directory, RUN), _places(directory, *BENCHMARK_FILES)
+    for place in {directory, *runs, *benchmarks}:
         if is_locked(place):
             raise BusyError(f"A process is still working on {place}; verify it when that is over.")
     now = checksums(directory)
-    findings: list[Finding] = []
-    if before is not None and not renew:
-        findings += [Finding(name, False, f"{what} after it was signed off") for name, what in before.changes(now)]
-    episodes = list(_episodes(directory))
+    findings = [Finding(name, False, "is no file") for name, digest in now.items() if digest == NO_FILE]
+    before = None if renew else read_manifest(directory)
+    for signed in _places(directory, MANIFEST):
+        if signed != directory or not renew:
+            findings += _check_manifest(directory, signed)
+    episodes = [directory / name for name in now if _is_episode(directory / name)]
     if not episodes:
         raise InputError(f"There are no episodes in {directory}.")
     findings += sorted(_replay(directory, episodes, workers, on_progress), key=lambda finding: finding.file)
     for run in runs:
         findings += _check_run(directory, run)
-    findings += _check_table(directory)
+    for benchmark in benchmarks:
+        findings += check_benchmark(directory, benchmark)
     made = Audit(len(episodes), findings, Manifest(len(episodes), now))
-    if made.holds and (before is None or before != made.manifest):
+    if made.holds and before != made.manifest:
         write_manifest(directory, made.manifest)
     return made
 
 
-def _episodes(directory: Path) -> Iterator[Path]:
-    """All episode files: those that look like one, and those that stand where a run has its episodes."""
-    for path in sorted(directory.rglob("*.json")):
-        if path.name.startswith("."):
-            continue
-        if path.parent.parent.name in ("episodes", "evaluation"):
-            yield path
-            continue
-        with contextlib.suppress(OSError), path.open("rb") as file:
-            if file.read(len(_BEGINNING)) == _BEGINNING:
-                yield path
+def _places(directory: Path, *names: str) -> list[Path]:
+    """The directories, this one or below, that have one of these files."""
+    return sorted({file.parent for name in names for file in directory.rglob(name)})
+
+
+def _check_manifest(directory: Path, signed: Path) -> Iterator[Finding]:
+    """What is not as it was when a directory was signed off."""
+    manifest = read_manifest(signed)
+    if manifest is not None:
+        for name, what in manifest.changes(checksums(signed)):
+            yield Finding(_name(directory, signed / name), False, f"{what} after it was signed off")
+
+
+def _is_episode(path: Path) -> bool:
+    """Whether this looks like an episode, or stands where a run has its episodes."""
+    if path.suffix != ".json" or path.is_symlink() or not path.is_file():
+        return False
+    if path.parent.parent.name in ("episodes", "evaluation"):
+        return True
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        return file.read(len(_BEGINNING)) == _BEGINNING
+    return False
 
 
 def _replay(
@@ -125,46 +128,27 @@ def _check_run(directory: Path, path: Path) -> Iterator[Finding]:
     try:
         run = RunDirectory.open(path)
         result = run.read_result()
-        if result is None:
-            return
-        evaluation = run.evaluation_paths(result)
-        records = [read_episode(each) for each in evaluation]
-        scores = [record.episode.score for record in records]
-        if scores != result["scores"] or result["score"] != statistics.fmean(scores):
-            yield Finding(name, False, "its result does not have the scores of its episodes")
-        for each, record in zip(evaluation, records, strict=True):
-            if (record.protocol, record.seed, record.index) != (run.protocol, run.seed, int(each.stem)):
-                yield Finding(_name(directory, each), False, "it is an episode of another run, or another of this")
+        evaluation = [] if result is None else run.evaluation_paths(result)
+        records = {each: read_episode(each) for each in (*evaluation, *run.learnt_paths())}
     except NoveltreeError as error:
         yield Finding(name, False, str(error))
-    except (KeyError, TypeError, statistics.StatisticsError):
-        yield Finding(name, False, "its result is not one that noveltree writes")
-
-
-def _check_table(directory: Path) -> Iterator[Finding]:
-    """Whether the table of a benchmark says what its episodes say."""
-    try:
-        benchmark = BenchmarkDirectory.open(directory)
-    except RecordError as error:
-        if (directory / "plan.json").exists():
-            yield Finding("plan.json", False, str(error))
         return
-    for trial in benchmark.trials:
-        path = benchmark.run_path(trial)
-        with contextlib.suppress(RecordError):  # complained about already
-            run = RunDirectory.open(path) if (path / RUN).exists() else None
-            if run is not None and (run.protocol, run.seed) != (trial.protocol, trial.seed):
-                yield Finding(trial.name, False, "it is not the run that was planned")
-    table = directory / RESULTS
-    if not table.exists():
+    for each, record in records.items():
+        place = (int(each.parent.name.removeprefix("interval-")), int(each.stem))
+        known = (record.protocol, record.seed, record.interval, record.index)
+        if known != (run.protocol, run.seed, *place) or (run.protocol.learning is None and record.weights):
+            yield Finding(_name(directory, each), False, "it is an episode of another run, or another of this one")
+        if record.episode.end not in (End.TERMINAL, End.TRUNCATED):
+            yield Finding(_name(directory, each), False, "it was not played to its end")
+    if result is None:
         return
-    try:
-        expected = collect([benchmark], relative_to=directory).to_csv()
-    except NoveltreeError as error:
-        yield Finding(RESULTS, False, str(error))
-        return
-    if table.read_text() != expected:
-        yield Finding(RESULTS, False, "it is not the table of these episodes; collect it again")
+    scores = [records[each].episode.score for each in evaluation]
+    about = {"game": run.protocol.game, "agent": run.protocol.agent, "seed": run.seed}
+    expected = {**about, "protocol_hash": run.protocol.hash, "score": statistics.fmean(scores), "scores": scores}
+    if run.protocol.learning is None:
+        expected["interactions"] = sum(records[each].episode.interactions for each in evaluation)
+    if any(result.get(key) != value for key, value in expected.items()):
+        yield Finding(name, False, "its result is not that of its episodes")
 
 
 def _name(directory: Path, path: Path) -> str:

@@ -102,6 +102,8 @@ def _rows(directory: BenchmarkDirectory, trial: PlannedTrial, base: Path) -> Ite
     result = run.read_result()
     if result is None:
         raise RecordError(f"{run.path} has no result any more.")
+    if len(result["scores"]) != trial.episodes:
+        raise RecordError(f"{run.path} has {len(result['scores'])} scores, not {trial.episodes} as planned.")
     evaluation = run.evaluation_paths(result)
     training = [path for path in run.learnt_paths() if path not in set(evaluation)]
     phases: dict[Phase, list[Path]] = {"training": training, "evaluation": evaluation}

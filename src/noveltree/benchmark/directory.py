@@ -24,16 +24,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 from noveltree.benchmark.plan import PlannedTrial
-from noveltree.benchmark.suite import Suite, parse_suite
+from noveltree.benchmark.suite import Suite, is_label, parse_suite
 from noveltree.errors import InputError, RecordError
 from noveltree.protocol import compare_protocols, parse_protocol
 from noveltree.records.files import check_writable, read_json, write_atomically
 from noveltree.records.journal import Journal
 from noveltree.records.lock import LOCK, is_locked, locked
-from noveltree.records.run_directory import RESULT
+from noveltree.records.manifest import MANIFEST
+from noveltree.records.run_directory import RESULT, RunDirectory
 
 State = Literal["failed", "running", "finished", "interrupted", "waiting"]
-_SUITE, _PLAN, _JOURNAL = "suite.yaml", "plan.json", "journal.jsonl"
+SUITE, PLAN, JOURNAL = "suite.yaml", "plan.json", "journal.jsonl"
+_PARTS = (SUITE, PLAN, JOURNAL, LOCK, "trials", "logs", "results.csv", "results.parquet", MANIFEST)
 _FORMAT, _VERSION = "noveltree-benchmark", 1
 #: A failing trial is retried so often.
 RETRIES = 2
@@ -63,22 +65,22 @@ class BenchmarkDirectory:
         self.path = path
         self.suite = suite
         self.trials = list(trials)
-        self.journal = Journal(path / _JOURNAL)
+        self.journal = Journal(path / JOURNAL)
 
     @classmethod
     def open(cls, path: Path) -> BenchmarkDirectory:
         """The benchmark in an existing directory."""
-        if not (path / _PLAN).is_file():
-            raise RecordError(f"There is no benchmark in {path}: it has no {_PLAN}.")
+        if not (path / PLAN).is_file():
+            raise RecordError(f"There is no benchmark in {path}: it has no {PLAN}.")
         try:
-            text = (path / _SUITE).read_text()
+            text = (path / SUITE).read_text()
         except (OSError, UnicodeDecodeError) as error:
-            raise RecordError(f"Cannot read {path / _SUITE}: {error}.") from error
+            raise RecordError(f"Cannot read {path / SUITE}: {error}.") from error
         try:
-            suite = parse_suite(text, where=str(path / _SUITE))
+            suite = parse_suite(text, where=str(path / SUITE))
         except InputError as error:
             raise RecordError(str(error)) from error
-        return cls(path, suite, _read_plan(path / _PLAN))
+        return cls(path, suite, _read_plan(path / PLAN))
 
     @classmethod
     def create(cls, path: Path, suite: Suite, trials: Sequence[PlannedTrial]) -> BenchmarkDirectory:
@@ -86,17 +88,17 @@ class BenchmarkDirectory:
 
         One that has other trials is refused, unless all of its trials are among these: then it grows.
         """
-        if (path / _PLAN).exists():
-            known = {trial.name: trial for trial in trials}
-            for old in cls.open(path).trials:
-                _check_same(path, old, known.get(old.name))
-        elif path.is_dir() and any(not _begins_benchmark(entry) for entry in path.iterdir()):
+        if path.is_dir() and any(not _is_part(entry) for entry in path.iterdir()):
             raise InputError(f"{path} is not empty and holds no benchmark; choose another --out.")
         check_writable(path)
         made = cls(path, suite, trials)
         with made.locked():
-            write_atomically(path / _SUITE, suite.to_yaml().encode())
-            write_atomically(path / _PLAN, _encode_plan(trials))
+            if (path / PLAN).exists():
+                known = {trial.name: trial for trial in trials}
+                for old in _read_plan(path / PLAN):
+                    _check_same(path, old, known.get(old.name))
+            write_atomically(path / SUITE, suite.to_yaml().encode())
+            write_atomically(path / PLAN, _encode_plan(trials))
         return made
 
     def locked(self) -> AbstractContextManager[None]:
@@ -121,6 +123,13 @@ class BenchmarkDirectory:
     def is_finished(self, trial: PlannedTrial) -> bool:
         return (self.run_path(trial) / RESULT).exists()
 
+    def has_whole_result(self, trial: PlannedTrial) -> bool:
+        """Whether a trial has a result that can be read."""
+        try:
+            return RunDirectory(self.run_path(trial), trial.protocol, trial.seed).read_result() is not None
+        except RecordError:
+            return False
+
     def recorded(self, trial: PlannedTrial) -> int:
         """How many of a trial's episodes are on disk."""
         run = self.run_path(trial)
@@ -130,13 +139,15 @@ class BenchmarkDirectory:
         """Where every trial stands, by the journal and by the results that are there."""
         statuses = {trial.name: TrialStatus(trial) for trial in self.trials}
         for event in self.journal.read():
-            status = statuses.get(event.get("trial", ""))
-            if status is None:
+            name = event.get("trial")
+            if not isinstance(name, str) or name not in statuses:
                 continue
             try:
-                _apply(status, event)
+                _apply(statuses[name], event)
             except (KeyError, TypeError) as error:
-                raise RecordError(f"{self.journal.path} is damaged: an event has no {error}.") from error
+                raise RecordError(
+                    f"{self.journal.path} is damaged: it has events that noveltree does not write."
+                ) from error
         alive = self.is_locked
         for status in statuses.values():
             if self.is_finished(status.trial):
@@ -215,9 +226,9 @@ def _check_same(path: Path, old: PlannedTrial, new: PlannedTrial | None) -> None
             raise InputError(f"{other}: in {old.name} {what} is {before}, not {now}; choose another --out.")
 
 
-def _begins_benchmark(entry: Path) -> bool:
-    """Whether this is what a process that was killed while it began a benchmark leaves behind."""
-    return entry.name in (LOCK, _SUITE) or entry.name.startswith((f".{_SUITE}.", f".{_PLAN}."))
+def _is_part(entry: Path) -> bool:
+    """Whether this is part of a benchmark, or of one that was killed while it was begun."""
+    return entry.name in _PARTS or entry.name.startswith(tuple(f".{part}." for part in _PARTS))
 
 
 def _encode_plan(trials: Sequence[PlannedTrial]) -> bytes:
@@ -253,8 +264,10 @@ def _read_plan(file: Path) -> list[PlannedTrial]:
         ]
     except RecordError as error:
         raise RecordError(f"{file}: {error}") from error
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise RecordError(f"{file} is damaged: it does not hold the trials of a benchmark.") from error
+    if not all(is_label(trial.label) and trial.game not in (".", "..") for trial in trials):
+        raise RecordError(f"{file} is damaged: it has names that noveltree does not write.")
     if any(protocol.hash != name for name, protocol in protocols.items()):
         raise RecordError(f"{file} was changed after it was written: a hash does not fit its protocol.")
     return trials

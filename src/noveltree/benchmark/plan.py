@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import pydantic
 
 from noveltree.agents import get_agent
 from noveltree.benchmark.suite import Suite, SuiteAgent
-from noveltree.errors import InputError, NoveltreeError
+from noveltree.errors import InputError, NoveltreeError, UnknownNameError
 from noveltree.learning import LearningSettings
 from noveltree.protocol import Protocol, make_protocols
 
@@ -44,7 +43,9 @@ def plan_suite(suite: Suite) -> list[PlannedTrial]:
             choices = {**suite.conditions.model_dump(), **agent.settings(), **_learning(suite, agent)}
             made = make_protocols(suite.game_names, preset=suite.preset, agent=agent.agent, **choices)
         except NoveltreeError as error:
-            raise InputError(f"The suite {suite.name}: {agent.name}: {error}") from error
+            of_game = isinstance(error, UnknownNameError) and error.kind == "game"
+            who = "" if of_game else f"{agent.name}: "
+            raise InputError(f"The suite {suite.name}: {who}{error}") from error
         protocols.append((agent, made))
     games = [protocol.game for protocol in protocols[0][1]]
     if twice := [game for game in games if games.count(game) > 1]:
@@ -61,19 +62,16 @@ def _learning(suite: Suite, agent: SuiteAgent) -> dict[str, Any]:
     """The settings of learning: the agent's own, with the suite's training budget and evaluation."""
     if not get_agent(agent.agent).learns:
         return {}
-    chosen = json.loads(json.dumps(agent.learning or {}))
-    for key in ("evaluation_episodes",):
-        if key in chosen:
-            raise InputError(f"{key} is the suite's, not an agent's.")
+    chosen = dict(agent.learning or {})
+    if "evaluation_episodes" in chosen:
+        raise InputError("learning.evaluation_episodes: this is the suite's, not an agent's.")
     chosen["evaluation_episodes"] = suite.evaluation_episodes
-    if suite.training_interactions is not None:
-        schedule = chosen.setdefault("schedule", {})
-        if not isinstance(schedule, dict):
-            raise InputError("learning.schedule: this has no settings in it.")
-        schedule.setdefault("interactions", suite.training_interactions)
-        if "interval" not in schedule:
-            default = LearningSettings().schedule.interval
-            schedule["interval"] = min(default, schedule["interactions"])
+    schedule = chosen.get("schedule", {})
+    if suite.training_interactions is not None and isinstance(schedule, dict):
+        schedule = {"interactions": suite.training_interactions, **schedule}
+        if "interval" not in schedule and isinstance(schedule["interactions"], int):
+            schedule["interval"] = min(LearningSettings().schedule.interval, schedule["interactions"])
+        chosen["schedule"] = schedule
     try:
         return {"learning": LearningSettings.model_validate(chosen)}
     except pydantic.ValidationError as error:

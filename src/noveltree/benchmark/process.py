@@ -53,6 +53,7 @@ def main() -> None:
     except NoveltreeError as error:
         _say(error=str(error), kind=_kind(error))
         sys.exit(1)
+    (Path(task.directory) / PROGRESS).unlink(missing_ok=True)
     _say()
 
 

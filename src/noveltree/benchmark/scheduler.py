@@ -66,6 +66,9 @@ class _Run:
         self._trial_workers = trial_workers
         self._on_change = on_change
         self._benchmark = Benchmark(directory, {each.trial.name: each for each in directory.statuses()})
+        for status in self._benchmark.in_state("finished"):
+            if not directory.has_whole_result(status.trial):
+                status.state = "interrupted"  # what is wrong with it will be found out and reported
         # What was begun comes before what was not.
         self._waiting = deque(self._benchmark.in_state("interrupted", "running"))
         self._waiting.extend(self._benchmark.in_state("waiting"))
@@ -112,10 +115,10 @@ class _Run:
     def _take_in(self, status: TrialStatus, outcome: Outcome) -> None:
         del self._benchmark.running[status.trial.name]
         match outcome.ending:
-            case "finished":
+            case "finished" if self._directory.is_finished(status.trial):
                 self._directory.finished(status, outcome.seconds)
-            case "failed":
-                self._directory.failed(status, outcome.seconds, outcome.error)
+            case "finished" | "failed":
+                self._directory.failed(status, outcome.seconds, outcome.error or "It ended without a result.")
                 if status.state != "failed":
                     self._waiting.append(status)
             case "busy":

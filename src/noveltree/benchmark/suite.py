@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import importlib.resources
 import re
-from collections.abc import Iterable, Iterator
+import reprlib
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +23,10 @@ from noveltree.simulators.games import SUITES as GAME_SUITES
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LARGEST_FILE = 1 << 20
 _MOST_TRIALS = 1_000_000
+_MOST_EPISODES = 1_000_000
+_MOST_INTERACTIONS = 10**15
+_MOST_FRAMES = 10**9
+_LONGEST_FRAME_SKIP = 1_000
 
 
 class _Model(BaseModel):
@@ -34,8 +39,8 @@ class Conditions(_Model):
     budget: float | None = Field(default=None, gt=0)
     budget_unit: Literal["interactions", "frames", "seconds"] | None = None
     action_set: Literal["minimal", "full"] | None = None
-    frame_skip: int | None = Field(default=None, ge=1)
-    max_frames: int | None = Field(default=None, ge=1)
+    frame_skip: int | None = Field(default=None, ge=1, le=_LONGEST_FRAME_SKIP)
+    max_frames: int | None = Field(default=None, ge=1, le=_MOST_FRAMES)
     mode: int | None = None
     difficulty: int | None = None
 
@@ -73,12 +78,12 @@ class Suite(_Model):
     """Games, or the name of a suite of games."""
     agents: list[SuiteAgent] = Field(min_length=1)
     preset: str = DEFAULT_PRESET
-    trials: int | None = Field(default=None, ge=1)
+    trials: int | None = Field(default=None, ge=1, le=_MOST_TRIALS)
     seeds: list[int] | None = Field(default=None, min_length=1)
     """One per trial; 0, 1, 2, ... unless said otherwise."""
-    training_interactions: int | None = Field(default=None, ge=1)
+    training_interactions: int | None = Field(default=None, ge=1, le=_MOST_INTERACTIONS)
     """The training budget of agents that learn."""
-    evaluation_episodes: int = Field(default=10, ge=1)
+    evaluation_episodes: int = Field(default=10, ge=1, le=_MOST_EPISODES)
     """Episodes per trial that count."""
     conditions: Conditions = Conditions()
 
@@ -127,6 +132,11 @@ class Suite(_Model):
         return yaml.safe_dump(self.model_dump(exclude_defaults=True), sort_keys=False, allow_unicode=True)
 
 
+def is_label(name: str) -> bool:
+    """Whether an agent may be called so."""
+    return _LABEL.fullmatch(name) is not None
+
+
 def shipped_suites() -> dict[str, str]:
     """The suites that come with noveltree: their name and their text."""
     folder = importlib.resources.files("noveltree.benchmark").joinpath("suites")
@@ -159,18 +169,28 @@ def parse_suite(text: str, *, where: str = "The suite") -> Suite:
     """A suite from its text; `where` is what complaints call it."""
     try:
         content = yaml.load(text, Loader=_Loader)
-    except (yaml.YAMLError, RecursionError) as error:
+    except RecursionError as error:
+        raise InputError(f"{where} is no valid YAML: it is nested too deeply.") from error
+    # Besides its own errors, the parser lets those of Python out: of dates and numbers that are none, mostly.
+    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f" in line {mark.line + 1}" if mark is not None else ""
-        problem = getattr(error, "problem", None) or "it is nested too deeply"
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error).split("\n")[0]
         raise InputError(f"{where} is no valid YAML{line}: {problem}.") from error
     if not isinstance(content, dict):
         raise InputError(f"{where} is no suite: it has no `games:` and `agents:`.")
     return _checked(content, where=where)
 
 
+_INT, _TIMESTAMP = "tag:yaml.org,2002:int", "tag:yaml.org,2002:timestamp"
+
+
 class _Loader(yaml.SafeLoader):
-    """YAML without duplicate keys, of which the last would win silently, and without references."""
+    """YAML without surprises.
+
+    No duplicate keys, of which the last would win silently; no references; no dates; and whole numbers are decimal,
+    whereas `010` would be 8 and `1:30` would be 90.
+    """
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
@@ -190,8 +210,16 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep=deep)
 
 
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in known if tag not in (_INT, _TIMESTAMP)]
+    for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver(_INT, re.compile(r"[-+]?(0|[1-9][0-9_]*)$"), list("-+0123456789"))
+
+
 def _checked(content: dict[Any, Any], *, where: str) -> Suite:
-    content = {**content, "agents": _spelled_out(content.get("agents"))}
+    if "agents" in content:
+        content = {**content, "agents": _spelled_out(content["agents"])}
     try:
         suite = Suite.model_validate(content)
     except pydantic.ValidationError as error:
@@ -221,7 +249,7 @@ def _spelled_out(agents: Any) -> Any:
 def _complaints(suite: Suite) -> Iterator[str]:
     """What is wrong with a suite whose fields are all right by themselves."""
     if isinstance(suite.games, str) and suite.games not in GAME_SUITES:
-        yield str(UnknownNameError("suite of games", suite.games, GAME_SUITES, hint="Or list games."))
+        yield str(UnknownNameError("suite of games", suite.games, GAME_SUITES, hint="Or list games: [pong]."))
     if not suite.games:
         yield "it has no games."
     if suite.preset not in PRESETS:
@@ -231,8 +259,8 @@ def _complaints(suite: Suite) -> Iterator[str]:
             get_agent(agent.agent)
         except NoveltreeError as error:
             yield str(error)
-        if not _LABEL.fullmatch(agent.name):
-            yield f"{agent.name!r} cannot name an agent: letters, digits, '.', '_' and '-' can."
+        if not is_label(agent.name):
+            yield f"{reprlib.repr(agent.name)} cannot name an agent: letters, digits, '.', '_' and '-' can."
     labels = [agent.name.lower() for agent in suite.agents]
     if twice := [label for label in labels if labels.count(label) > 1]:
         yield f"two agents are called {twice[0]!r}; give one of them another `name:`."
@@ -243,26 +271,43 @@ def _complaints(suite: Suite) -> Iterator[str]:
             yield "a seed is there twice; its trials would be the same."
         if not all(0 <= seed < 2**64 for seed in suite.seeds):
             yield "a seed is a number from 0 to 2^64 - 1."
-    if len(suite.game_names) * len(suite.agents) * len(suite.trial_seeds) > _MOST_TRIALS:
+    trials = (suite.trials or 1) if suite.seeds is None else len(suite.seeds)
+    if len(suite.game_names) * len(suite.agents) * trials > _MOST_TRIALS:
         yield f"it has more than {_MOST_TRIALS:,} trials."
     if suite.training_interactions is not None and not any(get_agent(each.agent).learns for each in suite.agents):
         yield "training_interactions is given, but none of its agents learns."
 
 
+#: What is expected where something else stands, by the name of pydantic's complaint.
+_EXPECTED = {
+    "bool_type": "true or false",
+    "dict_type": "settings",
+    "float_type": "a number",
+    "int_from_float": "a whole number",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "model_type": "an agent's name, or its settings",
+    "string_type": "a name",
+}
+
+
 def _first_complaint(error: pydantic.ValidationError) -> str:
     first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
+    place = [part for part in first["loc"] if part not in ("str", "list[str]")]
+    where = ".".join(str(part) for part in place)
+    given = "" if isinstance(first["input"], dict | list) else f" {reprlib.repr(first['input'])}"
     match first["type"]:
         case "missing":
             return f"{where} is missing."
         case "extra_forbidden":
-            return f"there is no setting {where}{_guess(first['loc'])}."
+            return f"there is no setting {where}{_guess(place)}"
+        case kind if kind in _EXPECTED:
+            return f"{where}{given}: {_EXPECTED[kind]} is expected."
         case _:
-            given = "" if isinstance(first["input"], dict | list) else f" {first['input']!r}"
             return f"{where}{given}: {first['msg'].lower()}."
 
 
-def _guess(location: tuple[int | str, ...]) -> str:
-    model = SuiteAgent if location[0] == "agents" else Conditions if location[0] == "conditions" else Suite
-    close = difflib.get_close_matches(str(location[-1]), model.model_fields, n=1)
-    return f"; did you mean {close[0]}?" if close else f"; there are {', '.join(model.model_fields)}"
+def _guess(place: Sequence[int | str]) -> str:
+    model = SuiteAgent if place[0] == "agents" else Conditions if place[0] == "conditions" else Suite
+    close = difflib.get_close_matches(str(place[-1]), model.model_fields, n=1)
+    return f"; did you mean {close[0]}?" if close else f"; there are {', '.join(model.model_fields)}."

@@ -22,7 +22,7 @@ from noveltree.benchmark import (
     shipped_suites,
 )
 from noveltree.benchmark import collect as collect_episodes
-from noveltree.benchmark.audit import RESULTS
+from noveltree.benchmark.check import RESULTS
 from noveltree.benchmark.estimate import Estimate, estimate, makespan
 from noveltree.benchmark.executors import Executor, LocalExecutor
 from noveltree.benchmark.template import TEMPLATE
@@ -38,7 +38,7 @@ from noveltree.cli.console import (
     size,
     table,
 )
-from noveltree.cli.learning import check_executor, interruptible_once, need_learn_extra
+from noveltree.cli.learning import apart_from_results, check_executor, interruptible_once, need_learn_extra
 from noveltree.errors import InputError
 from noveltree.records.files import check_writable, write_atomically
 
@@ -294,6 +294,8 @@ def collect(
         out_file = directories[0] / RESULTS
     if out_file.suffix != ".csv":
         raise InputError(f"The table is a CSV file (and a Parquet file beside it), not {out_file.name}.")
+    if len({directory.resolve() for directory in directories}) < len(directories):
+        raise InputError("A directory is given twice.")
     opened = [BenchmarkDirectory.open(directory) for directory in directories]
     check_writable(out_file.parent)
     made = collect_episodes(opened, relative_to=out_file.parent)
@@ -353,7 +355,7 @@ def _run(directory: BenchmarkDirectory, where: _Where, *, json: bool) -> None:
     command = shlex.join(["noveltree", "benchmark", "resume", str(directory.path)])
     with interruptible_once():
         try:
-            with view:
+            with view, apart_from_results(where.executor):
                 statuses = run_benchmark(
                     directory, where.make(), trial_workers=where.trial_workers, on_change=view.show
                 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -52,7 +53,10 @@ class View:
         if self._work_before is None:
             self._work_before = self._work_done(benchmark)
         if ended is not None and not self._quiet and (line := self._ending(ended)) is not None:
-            (self._live.console if self._shows else out).print(line, soft_wrap=True)
+            try:
+                (self._live.console if self._shows else out).print(line, soft_wrap=True)
+            except SystemExit:  # rich, when nobody reads any more, as in `| head`: no reason to stop
+                self._quiet = True
         if self._shows:
             self._live.update(self._picture(benchmark), refresh=True)
 
@@ -78,13 +82,14 @@ class View:
         parts = [f"{counts[state]:,} {state}" for state in _STATES if counts[state]]
         out.print(f"{counted(len(statuses), 'trial')}: {', '.join(parts)}", soft_wrap=True)
         if not running and counts["failed"]:
-            out.print(
-                f"To try again what failed: noveltree benchmark retry-failed {self._directory.path}", soft_wrap=True
-            )
+            out.print(f"To try again what failed: {self._command('retry-failed')}", soft_wrap=True)
         if not running and counts.keys() & {"interrupted", "waiting", "running"}:
-            out.print(f"To go on: noveltree benchmark resume {self._directory.path}", soft_wrap=True)
+            out.print(f"To go on: {self._command('resume')}", soft_wrap=True)
         if counts["finished"] == len(statuses):
-            out.print(f"To make a table: noveltree benchmark collect {self._directory.path}", soft_wrap=True)
+            out.print(f"To make a table: {self._command('collect')}", soft_wrap=True)
+
+    def _command(self, name: str) -> str:
+        return shlex.join(["noveltree", "benchmark", name, str(self._directory.path)])
 
     def _picture(self, benchmark: Benchmark) -> RenderableType:
         """What fits on the screen: failures, then what is running, then the sums."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import signal
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from types import FrameType
 
 from noveltree.errors import InputError
@@ -32,6 +34,11 @@ def check_executor(executor: str, address: str | None) -> None:
         raise InputError("An address is that of a Ray cluster; add --executor ray.")
     if executor == "ray":
         need_learn_extra("Running on a Ray cluster", ("ray",), extra="ray")
+
+
+def apart_from_results(executor: str) -> AbstractContextManager[object]:
+    """Let what Ray has to say, which it prints to standard output, not get between results."""
+    return contextlib.redirect_stdout(sys.stderr) if executor == "ray" else contextlib.nullcontext()
 
 
 @contextlib.contextmanager

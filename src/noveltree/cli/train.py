@@ -16,7 +16,7 @@ from rich.text import Text
 
 from noveltree.agents import AGENTS, get_agent
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
-from noveltree.cli.learning import check_executor, interruptible_once, need_learn_extra
+from noveltree.cli.learning import apart_from_results, check_executor, interruptible_once, need_learn_extra
 from noveltree.errors import InputError
 from noveltree.learning import LearningSettings
 from noveltree.protocol import Protocol, make_protocol
@@ -152,13 +152,21 @@ def train(
         )
         name = f"{protocol.game.replace('/', '-')}-{protocol.agent}-seed{seed}"
         session = _Session(out_dir or Path("runs") / name, protocol, seed)
-    placement = None
-    if executor == "ray":
-        from noveltree.collection.ray_placement import RayPlacement
+    with apart_from_results(executor), _placement(executor, address, workers) as placement:
+        result = session.run(workers, episodes_at_once, device, placement, json=json)
+    session.report(result, json=json)
 
-        placement = RayPlacement(address, cores=workers)
-    with contextlib.closing(placement) if placement is not None else contextlib.nullcontext():
-        session.run(workers, episodes_at_once, device, placement, json=json)
+
+@contextlib.contextmanager
+def _placement(executor: str, address: str | None, workers: int) -> Iterator[Placement | None]:
+    """Where the workers are: None for this machine."""
+    if executor == "local":
+        yield None
+        return
+    from noveltree.collection.ray_placement import RayPlacement
+
+    with contextlib.closing(RayPlacement(address, cores=workers)) as placement:
+        yield placement
 
 
 def _check_nothing_chosen(context: typer.Context) -> None:
@@ -194,7 +202,9 @@ class _Session:
         self._budget = protocol.learning.schedule.interactions
         self._started = time.monotonic()
 
-    def run(self, workers: int, at_once: int, device: str, placement: Placement | None, *, json: bool) -> None:
+    def run(
+        self, workers: int, at_once: int, device: str, placement: Placement | None, *, json: bool
+    ) -> dict[str, Any]:
         from noveltree.trial import train as train_in
 
         with interruptible_once():
@@ -214,6 +224,9 @@ class _Session:
                 command = shlex.join(["noveltree", "train", "--resume", str(self._directory)])
                 err.print(f"Interrupted. To go on: {command}", soft_wrap=True)
                 raise typer.Exit(_INTERRUPTED) from None
+        return result
+
+    def report(self, result: dict[str, Any], *, json: bool) -> None:
         if json:
             print_json({**result, "run": str(self._directory)})
         else:

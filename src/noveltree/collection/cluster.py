@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
+import sys
 from typing import Any
 
 from noveltree.errors import InputError
@@ -20,7 +22,8 @@ def connect(address: str | None, *, cores: int | None = None) -> Any:
     no dashboard.
     """
     address = address or os.environ.get("RAY_ADDRESS") or None
-    os.environ.setdefault(_AUTH_MODE, "token")
+    if "ray" not in sys.modules:  # it reads its environment when it is imported
+        os.environ.setdefault(_AUTH_MODE, "token")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # without it Ray warns of its next version
     if address is None and not {_AUTH_TOKEN, _AUTH_TOKEN_PATH} & os.environ.keys():
         os.environ[_AUTH_TOKEN] = secrets.token_hex(32)
@@ -34,9 +37,15 @@ def connect(address: str | None, *, cores: int | None = None) -> Any:
         options |= {} if cores is None else {"num_cpus": cores}
     else:
         options["address"] = address
+        if address.startswith("127."):  # of this machine alone; Ray would look for a node at another address
+            options["_node_ip_address"] = address.partition(":")[0]
+    heeded = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         ray.init(**options)
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         where = "start Ray on this machine" if address is None else f"connect to the Ray cluster at {address}"
         raise InputError(f"Cannot {where}: {' '.join(str(error).split())[:300]}") from error
+    finally:
+        for number, handler in heeded.items():  # Ray puts its own in their place
+            signal.signal(number, handler)
     return ray

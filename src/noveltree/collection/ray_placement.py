@@ -22,7 +22,7 @@ from noveltree.collection.working import WorkArguments, work
 from noveltree.errors import NoRoomError
 
 #: How long Ray may take to find room for a worker and to start it.
-_SECONDS_TO_START = 60.0
+_SECONDS_TO_START = 30.0
 
 
 class RayPlacement:
@@ -32,17 +32,22 @@ class RayPlacement:
         self._ray = connect(address, cores=cores)
         self._key = secrets.token_bytes(32)
         self._listener = Listener((self._ray.util.get_node_ip_address(), 0), authkey=self._key)
+        self._started: list[_RayProcess] = []
         self._connected: queue.SimpleQueue[tuple[str, Connection]] = queue.SimpleQueue()
         # Without retries: a worker that is gone is replaced by whoever had it started.
         self._work = self._ray.remote(num_cpus=1, max_retries=0)(_work)
         threading.Thread(target=self._accept, daemon=True).start()
 
     def start(self, arguments: WorkArguments, count: int) -> list[WorkerProcess]:
+        self._started = [process for process in self._started if not process.ended]
+        cores = sum(node["Resources"].get("CPU", 0.0) for node in self._ray.nodes() if node["Alive"])
+        if (room := int(cores) - len(self._started)) < 1:
+            raise NoRoomError(f"The Ray cluster has no room for another worker: it has {cores:.0f} cores.")
         tasks = {
             name: self._work.remote(self._listener.address, self._key, name, arguments)
-            for name in (secrets.token_hex(8) for _ in range(count))
+            for name in (secrets.token_hex(8) for _ in range(min(count, room)))
         }
-        workers: list[WorkerProcess] = []
+        workers: list[_RayProcess] = []
         give_up = time.monotonic() + _SECONDS_TO_START
         while tasks and (left := give_up - time.monotonic()) > 0:
             try:
@@ -59,7 +64,8 @@ class RayPlacement:
             raise NoRoomError(
                 f"The Ray cluster has no room for a worker: none started within {_SECONDS_TO_START:.0f} seconds."
             )
-        return workers
+        self._started += workers
+        return list(workers)
 
     def close(self) -> None:
         self._listener.close()
@@ -82,12 +88,14 @@ class _RayProcess:
         self.connection = connection
         self._ray, self._task = ray, task
         self._pid = int(connection.recv())
+        self.ended = False
 
     @property
     def pid(self) -> int:
         return self._pid
 
     def end(self) -> None:
+        self.ended = True
         self.connection.close()
         with contextlib.suppress(self._ray.exceptions.RayError, ValueError):
             self._ray.cancel(self._task, force=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pydantic
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from noveltree.episodes import Decision, End, Episode
 from noveltree.errors import RecordError
@@ -41,17 +41,20 @@ class EpisodeRecord:
         return f"{game}-{self.protocol.agent}-seed{self.seed}-{place}-{self.protocol.hash[:8]}.json"
 
 
-class _Columns(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+_Count = Annotated[int, Field(ge=0)]
 
-    action: list[int]
+
+class _Columns(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    action: list[_Count]
     reward: list[float]
-    interactions: list[int]
-    cached: list[int]
-    pruned: list[int]
+    interactions: list[_Count]
+    cached: list[_Count]
+    pruned: list[_Count]
     solved: list[bool]
-    depth: list[int]
-    seconds: list[float]
+    depth: list[_Count]
+    seconds: list[Annotated[float, Field(ge=0)]]
 
 
 class _File(BaseModel):
@@ -143,7 +146,8 @@ def read_episode(path: Path) -> EpisodeRecord:
         Decision(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)
     )
     episode = Episode(decisions, End(file.end), file.final_observation)
-    if (file.score, file.steps, file.interactions) != (episode.score, episode.steps, episode.interactions):
+    summary = (file.score, file.steps, file.interactions, file.seconds)
+    if summary != (episode.score, episode.steps, episode.interactions, round(sum(columns["seconds"]), 6)):
         raise RecordError(f"{path} contradicts itself: its summary does not fit its decisions.")
     if (file.game, file.agent, file.protocol_hash) != (protocol.game, protocol.agent, protocol.hash):
         raise RecordError(f"{path} contradicts itself: its summary does not fit its protocol.")

@@ -38,14 +38,17 @@ class Journal:
             raise RecordError(f"Cannot read {self.path}: {error.strerror or error}.") from error
         events = []
         for line in data.splitlines():
-            with contextlib.suppress(ValueError):  # one that was cut off
-                event = json.loads(line)
-                if not isinstance(event, dict):
-                    raise RecordError(f"{self.path} is damaged: it has lines that noveltree does not write.")
-                events.append(event)
+            with contextlib.suppress(ValueError):  # one that was cut off, or damaged
+                event = json.loads(line, parse_constant=_refuse)
+                if isinstance(event, dict):
+                    events.append(event)
         return events
 
     @staticmethod
     def _ends_whole(file: Any) -> bool:
         file.seek(-1, os.SEEK_END)
         return bool(file.read(1) == b"\n")
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")

@@ -16,8 +16,8 @@ from noveltree.version import __version__
 
 MANIFEST = "manifest.json"
 _FORMAT, _VERSION = "noveltree-manifest", 1
-#: What changes without anything being done, or is of use for a moment only.
-_LEFT_OUT = (LOCK, MANIFEST, "progress.json")
+#: Instead of a digest: a link, a pipe, or the like.
+NO_FILE = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +44,23 @@ class Manifest:
 
 
 def checksums(directory: Path) -> dict[str, str]:
-    """The digests of all files in a directory and below."""
+    """The digests of all files in a directory and below, but for its own manifest, and for locks.
+
+    What is neither a file nor a directory, such as a link, has no digest: nobody can vouch for it.
+    """
     digests = {}
     for path in sorted(directory.rglob("*")):
-        if path.is_file() and path.name not in _LEFT_OUT and not path.name.startswith("."):
-            try:
-                with path.open("rb") as file:
-                    digests[path.relative_to(directory).as_posix()] = hashlib.file_digest(
-                        file, "sha256"
-                    ).hexdigest()
-            except OSError as error:
-                raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
+        if path == directory / MANIFEST or path.name == LOCK or (path.is_dir() and not path.is_symlink()):
+            continue
+        name = path.relative_to(directory).as_posix()
+        if path.is_symlink() or not path.is_file():
+            digests[name] = NO_FILE
+            continue
+        try:
+            with path.open("rb") as file:
+                digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
     return digests
 
 

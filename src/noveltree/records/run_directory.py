@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,7 @@ class RunDirectory:
                 )
             return run
         if path.is_dir() and any(not _begins_run(entry) for entry in path.iterdir()):
-            raise InputError(f"{path} is not empty and holds no run; choose another --out.")
+            raise InputError(f"{path} is not empty and holds no run; choose another --out, or empty it.")
         check_writable(path)
         run = cls(path, protocol, seed)
         with run.locked():
@@ -221,9 +222,16 @@ class RunDirectory:
         if result.pop("checksum", None) != checksum(result):
             raise RecordError(
                 f"{self.path / RESULT} was changed after it was written: its checksum does not fit. To have it "
-                "written again, delete it and train on."
+                "written again, delete it and run again."
             )
+        scores = result.get("scores")
+        if not isinstance(scores, list) or not scores or not all(map(_is_number, [*scores, result.get("score")])):
+            raise RecordError(f"{self.path / RESULT} is not a result of noveltree: delete it and run again.")
         return result
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _interval_of(path: Path) -> int:

@@ -1,0 +1,155 @@
+"""A real Ray cluster of two nodes on this machine, one of which is killed: the same results."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from noveltree.benchmark import run_benchmark
+from noveltree.benchmark.executors import LocalExecutor
+from noveltree.records.run_directory import RunDirectory
+from noveltree.trial import train
+from tests.benchmarks import SMALL, TINY, create, table
+from tests.command_line import NOVELTREE
+from tests.runs import contents, small_protocol
+from tests.test_benchmark import wait_until
+
+pytestmark = [
+    pytest.mark.ray,
+    pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed"),
+]
+
+#: Long enough to kill a node in the middle.
+TRIALS = SMALL.replace("training_interactions: 3000", "training_interactions: 8000")
+
+
+class TwoNodes:
+    """The cluster of `tests.two_nodes` in a process of its own: Ray reads its environment when it is imported."""
+
+    def __init__(self) -> None:
+        self.environment = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        self.environment.pop("RAY_ADDRESS", None)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.two_nodes"],
+            cwd=Path(__file__).parent.parent,
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self.address = self._read_line()
+
+    def kill_node(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write("kill\n")
+        self._process.stdin.flush()
+        assert self._read_line() == "killed"
+
+    def close(self) -> None:
+        self._process.communicate(timeout=60)
+
+    def start(self, *arguments: object, **environment: str) -> subprocess.Popen[str]:
+        """A command that works on this cluster."""
+        return subprocess.Popen(
+            [*NOVELTREE, *map(str, arguments), "--executor", "ray", "--address", self.address, "--json"],
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**self.environment, **environment},
+        )
+
+    def trial_processes(self) -> list[int]:
+        """The processes of trials that this cluster's workers supervise: they have its token."""
+        found = []
+        for place in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                is_trial = b"noveltree.benchmark.process" in (place / "cmdline").read_bytes()
+                if is_trial and self.environment["RAY_AUTH_TOKEN"].encode() in (place / "environ").read_bytes():
+                    found.append(int(place.name))
+        return found
+
+    def _read_line(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline().strip()
+        assert line, "the cluster did not start"
+        return line
+
+
+@pytest.fixture
+def cluster() -> Iterator[TwoNodes]:
+    with contextlib.closing(TwoNodes()) as made:
+        yield made
+
+
+def finish(process: subprocess.Popen[str]) -> dict[str, object]:
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    result = json.loads(out)
+    assert isinstance(result, dict)
+    return result
+
+
+def test_a_node_that_dies_under_a_benchmark_changes_nothing(cluster: TwoNodes, tmp_path: Path) -> None:
+    run_benchmark(create(tmp_path / "local", TRIALS), LocalExecutor(2))
+    create(tmp_path / "ray", TRIALS)
+    process = cluster.start("benchmark", "resume", tmp_path / "ray")
+    wait_until(lambda: len(list(tmp_path.glob("ray/trials/*/*/*/evaluation/*/*.json"))) > 0, 120)
+    wait_until(lambda: len(cluster.trial_processes()) == 2, 60)
+    cluster.kill_node()
+    assert finish(process)["finished"] == 6
+    assert table(tmp_path / "ray") == table(tmp_path / "local")
+
+
+def test_without_the_token_nobody_gets_in_and_an_interrupt_leaves_no_trial_behind(
+    cluster: TwoNodes, tmp_path: Path
+) -> None:
+    create(tmp_path / "benchmark", TINY.replace("corridor", "breakout").replace("max_frames: 200", ""))
+    refused = cluster.start("benchmark", "resume", tmp_path / "benchmark", RAY_AUTH_TOKEN="wrong" * 8)
+    out, err = refused.communicate(timeout=120)
+    assert refused.returncode == 2
+    assert out == ""
+    assert f"Error: Cannot connect to the Ray cluster at {cluster.address}: " in err
+    assert "token" in err
+    process = cluster.start("benchmark", "resume", tmp_path / "benchmark")
+    wait_until(lambda: len(cluster.trial_processes()) == 2, 120)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=90)
+    assert process.returncode == 130
+    assert err.endswith(f"To go on: noveltree benchmark resume {tmp_path / 'benchmark'}\n")
+    wait_until(lambda: not cluster.trial_processes(), 30)
+
+
+def test_a_node_that_dies_under_a_trial_changes_nothing(cluster: TwoNodes, tmp_path: Path) -> None:
+    protocol = small_protocol(interactions=20_000)
+    train(tmp_path / "local", protocol)
+    RunDirectory.create(tmp_path / "ray", protocol, 0)
+    process = cluster.start("train", "--resume", tmp_path / "ray", "--workers", 2, "--episodes-at-once", 3)
+    wait_until(lambda: (tmp_path / "ray/checkpoints/000003").exists(), 120)
+    cluster.kill_node()
+    finish(process)
+    assert contents(tmp_path / "ray") == contents(tmp_path / "local")
+
+
+def test_without_an_address_a_cluster_is_started_on_this_machine(tmp_path: Path) -> None:
+    run_benchmark(create(tmp_path / "local"), LocalExecutor(2))
+    create(tmp_path / "ray")
+    result = subprocess.run(
+        [*NOVELTREE, "benchmark", "resume", str(tmp_path / "ray"), "--executor", "ray", "--workers", "2", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["finished"] == 4
+    assert table(tmp_path / "ray") == table(tmp_path / "local")
