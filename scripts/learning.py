@@ -12,6 +12,7 @@ from pathlib import Path
 
 from noveltree.records.run_directory import RunDirectory
 from noveltree.simulators.games import game_title
+from reproduction import replace_section
 
 AUTHORS = Path(__file__).parent.parent / "results" / "authors_intervals.csv"
 
@@ -25,11 +26,7 @@ def main() -> None:
     if options.write is None:
         print(table)
     else:
-        text = options.write.read_text()
-        begin, end = "<!-- learning: begin -->", "<!-- learning: end -->"
-        head, rest = text.split(begin)
-        _, tail = rest.split(end)
-        options.write.write_text(f"{head}{begin}\n\n{table}\n\n{end}{tail}")
+        options.write.write_text(replace_section(options.write.read_text(), "learning", table))
 
 
 def build_table(directory: Path) -> str:

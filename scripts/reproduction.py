@@ -1,10 +1,10 @@
-"""Build docs/reproduction.md from recorded episodes and the paper's published scores.
+"""Build the planners' section of docs/reproduction.md from a benchmark's table and the paper's published scores.
 
-    python scripts/reproduction.py results/planners --write docs/reproduction.md
+    python scripts/reproduction.py results/paper-planners/results.csv --write docs/reproduction.md
 
-Every episode is verified by replay first (`--no-verify` leaves that out). The published mean m and 90% interval c
-of 50 episodes give their standard deviation by c = 1.645 s / sqrt(50), s with n in the denominator: that is how the
-released episodes of the authors' learning agents yield the published intervals.
+The published mean m and 90% interval c of 50 episodes give their standard deviation by c = 1.645 s / sqrt(50), s
+with n in the denominator: that is how the released episodes of the authors' learning agents yield the published
+intervals.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ import argparse
 import csv
 import math
 import statistics
-import sys
 from collections import defaultdict
 from pathlib import Path
 
 from scipy import stats
 
-from noveltree import EpisodeRecord, read_episode, verify_episode
 from noveltree.simulators.games import game_title
 
 PUBLISHED = Path(__file__).parent.parent / "results" / "published_scores_ci90.csv"
@@ -29,26 +27,34 @@ COLUMNS = {"riw-c": "RIW_C", "riw-d": "RIW_D"}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("directory", type=Path)
+    parser.add_argument("table", type=Path, help="as `noveltree benchmark collect` writes it")
     parser.add_argument("--write", type=Path)
-    parser.add_argument("--no-verify", dest="verify", action="store_false")
     options = parser.parse_args()
-    records = [read_episode(path) for path in sorted(options.directory.rglob("*.json"))]
-    if options.verify:
-        for number, record in enumerate(records, start=1):
-            verification = verify_episode(record)
-            if not verification.holds:
-                sys.exit(f"{record.file_name()} does not hold: {verification.finding}")
-            print(f"verified {number} of {len(records)}", file=sys.stderr, flush=True)
-    table = build_table(records)
+    table = build_table(read_scores(options.table))
     if options.write is None:
         print(table)
     else:
-        text = options.write.read_text()
-        begin, end = "<!-- planners: begin -->", "<!-- planners: end -->"
-        head, rest = text.split(begin)
-        _, tail = rest.split(end)
-        options.write.write_text(f"{head}{begin}\n\n{table}\n\n{end}{tail}")
+        options.write.write_text(replace_section(options.write.read_text(), "planners", table))
+
+
+def read_scores(path: Path) -> dict[tuple[str, str], list[float]]:
+    """The scores that count, by game and agent; those under other conditions are refused."""
+    scores: dict[tuple[str, str], list[float]] = defaultdict(list)
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            if row["differs"]:
+                raise SystemExit(f"{row['episode_file']} is not comparable: {row['differs']}.")
+            if row["phase"] == "evaluation":
+                scores[row["game"], row["agent"]].append(float(row["score"]))
+    return scores
+
+
+def replace_section(text: str, name: str, table: str) -> str:
+    """A document with another table between the marks of a section."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    head, rest = text.split(begin)
+    _, tail = rest.split(end)
+    return f"{head}{begin}\n\n{table}\n\n{end}{tail}"
 
 
 def published_sd(interval: float) -> float:
@@ -57,34 +63,37 @@ def published_sd(interval: float) -> float:
     return interval / 1.6449 * math.sqrt(n) * math.sqrt(n / (n - 1))
 
 
-def build_table(records: list[EpisodeRecord]) -> str:
+def build_table(scores: dict[tuple[str, str], list[float]]) -> str:
     """One row per game and agent: our scores, the published ones, and Welch's test of their means."""
     published = {row["game"]: row for row in csv.DictReader(PUBLISHED.read_text().splitlines())}
-    scores: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for record in records:
-        scores[game_title(record.protocol.game), record.protocol.agent].append(record.episode.score)
     lines = [
         "| game | agent | episodes | mean | standard error | published mean | standard error | Welch p |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     same = 0
-    for (game, agent), ours in sorted(scores.items()):
-        mean, error = statistics.mean(ours), statistics.stdev(ours) / math.sqrt(len(ours))
+    for (name, agent), ours in sorted(scores.items()):
+        game = game_title(name)
+        mean, deviation = statistics.mean(ours), statistics.stdev(ours)
         row = published[game]
         theirs = float(row[COLUMNS[agent]])
         n = PUBLISHED_EPISODES
-        their_sd = published_sd(float(row[f"{COLUMNS[agent]}_ci90"]))
-        p = stats.ttest_ind_from_stats(
-            mean, statistics.stdev(ours), len(ours), theirs, their_sd, n, equal_var=False
-        ).pvalue
+        their_deviation = published_sd(float(row[f"{COLUMNS[agent]}_ci90"]))
+        p = _welch(mean, deviation, len(ours), theirs, their_deviation, n)
         same += p > 0.05
         lines.append(
-            f"| {game} | {COLUMNS[agent]} | {len(ours)} | {mean:,.1f} | {error:,.1f} | {theirs:,.1f} "
-            f"| {their_sd / math.sqrt(n):,.1f} | {p:.2f} |"
+            f"| {game} | {COLUMNS[agent]} | {len(ours)} | {mean:,.1f} | {deviation / math.sqrt(len(ours)):,.1f} "
+            f"| {theirs:,.1f} | {their_deviation / math.sqrt(n):,.1f} | {p:.2f} |"
         )
     lines.append("")
     lines.append(f"Not different (p > 0.05) in {same} of {len(scores)} rows.")
     return "\n".join(lines)
+
+
+def _welch(mean: float, sd: float, n: int, other_mean: float, other_sd: float, other_n: int) -> float:
+    if sd == other_sd == 0.0:  # nothing varies: the means are the same, or certainly not
+        return 1.0 if mean == other_mean else 0.0
+    test = stats.ttest_ind_from_stats(mean, sd, n, other_mean, other_sd, other_n, equal_var=False)
+    return float(test.pvalue)
 
 
 if __name__ == "__main__":

@@ -10,11 +10,14 @@ from types import ModuleType
 
 import pytest
 
+from noveltree.benchmark.check import check_benchmark
 from noveltree.records import read_episode, verify_episode
+from noveltree.records.manifest import checksums, read_manifest
 from noveltree.records.run_directory import RunDirectory
 
 ROOT = Path(__file__).parent.parent
-EPISODES = sorted((ROOT / "results" / "planners").rglob("*.json"))
+PLANNERS = ROOT / "results" / "paper-planners"
+EPISODES = sorted(PLANNERS.glob("trials/*/*/*/evaluation/*/*.json"))
 DOCUMENT = (ROOT / "docs" / "reproduction.md").read_text()
 
 
@@ -27,14 +30,22 @@ def load_script(name: str = "reproduction") -> ModuleType:
     return module
 
 
-def test_the_table_in_the_document_is_that_of_the_recorded_episodes() -> None:
-    records = [read_episode(path) for path in EPISODES]
-    assert load_script().build_table(records) in DOCUMENT
+def test_the_table_in_the_document_is_that_of_the_benchmark() -> None:
+    script = load_script()
+    assert script.build_table(script.read_scores(PLANNERS / "results.csv")) in DOCUMENT
 
 
-def test_there_are_ten_episodes_of_each_planner_in_six_games_or_more() -> None:
+def test_the_benchmark_is_what_its_manifest_says() -> None:
+    manifest = read_manifest(PLANNERS)
+    assert manifest is not None
+    assert list(manifest.changes(checksums(PLANNERS))) == []
+    assert manifest.episodes == len(EPISODES)
+    assert not list(check_benchmark(PLANNERS, PLANNERS))
+
+
+def test_there_are_ten_episodes_of_each_planner_in_twelve_games_or_more() -> None:
     counts = re.findall(r"^\| \w+ \| RIW_[CD] \| (\d+) \|", DOCUMENT, flags=re.MULTILINE)
-    assert len(counts) >= 12
+    assert len(counts) >= 24
     assert {int(count) for count in counts} == {10}
 
 
@@ -43,7 +54,7 @@ def test_welchs_test_from_a_published_interval_by_hand() -> None:
     assert load_script().published_sd(1.6449) == pytest.approx((50 * 50 / 49) ** 0.5)
 
 
-@pytest.mark.parametrize("path", EPISODES[::10], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", EPISODES[::20], ids=lambda path: str(path.relative_to(PLANNERS)))
 def test_recorded_scores_hold(path: Path) -> None:
     assert verify_episode(read_episode(path)).holds
 
