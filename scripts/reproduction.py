@@ -18,11 +18,8 @@ from pathlib import Path
 
 from scipy import stats
 
+from noveltree.published import PUBLISHED_AGENTS, PUBLISHED_EPISODES, published_scores
 from noveltree.simulators.games import game_title
-
-PUBLISHED = Path(__file__).parent.parent / "results" / "published_scores_ci90.csv"
-PUBLISHED_EPISODES = 50
-COLUMNS = {"riw-c": "RIW_C", "riw-d": "RIW_D"}
 
 
 def main() -> None:
@@ -65,24 +62,24 @@ def published_sd(interval: float) -> float:
 
 def build_table(scores: dict[tuple[str, str], list[float]]) -> str:
     """One row per game and agent: our scores, the published ones, and Welch's test of their means."""
-    published = {row["game"]: row for row in csv.DictReader(PUBLISHED.read_text().splitlines())}
     lines = [
         "| game | agent | episodes | mean | standard error | published mean | standard error | Welch p |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     same = 0
     for (name, agent), ours in sorted(scores.items()):
-        game = game_title(name)
         mean, deviation = statistics.mean(ours), statistics.stdev(ours)
-        row = published[game]
-        theirs = float(row[COLUMNS[agent]])
+        theirs = published_scores()[agent][name]
+        if theirs.interval is None:
+            raise SystemExit(f"The paper has no interval of {agent} in {name}.")
         n = PUBLISHED_EPISODES
-        their_deviation = published_sd(float(row[f"{COLUMNS[agent]}_ci90"]))
-        p = _welch(mean, deviation, len(ours), theirs, their_deviation, n)
+        their_deviation = published_sd(theirs.interval)
+        p = _welch(mean, deviation, len(ours), theirs.mean, their_deviation, n)
         same += p > 0.05
         lines.append(
-            f"| {game} | {COLUMNS[agent]} | {len(ours)} | {mean:,.1f} | {deviation / math.sqrt(len(ours)):,.1f} "
-            f"| {theirs:,.1f} | {their_deviation / math.sqrt(n):,.1f} | {p:.2f} |"
+            f"| {game_title(name)} | {PUBLISHED_AGENTS[agent]} | {len(ours)} "
+            f"| {mean:,.1f} | {deviation / math.sqrt(len(ours)):,.1f} "
+            f"| {theirs.mean:,.1f} | {their_deviation / math.sqrt(n):,.1f} | {p:.2f} |"
         )
     lines.append("")
     lines.append(f"Not different (p > 0.05) in {same} of {len(scores)} rows.")

@@ -4,8 +4,20 @@
 Lookaheads with Learnt Base Policies and Heuristics Over the Atari-2600 Benchmark" (O'Toole, Lipovetzky, Ramirez and
 Pearce 2021): 55 games, three agents that learn, five trials each. `scripts/authors_curves.py` aggregates them: mean
 return and number of episodes per trial and million simulator interactions.
+
+The other tables are those of the paper and its appendix. The scores of pi-IW, pi-IW+ and pi-HIW in them come from
+Junyent et al. (2019, 2021), those of a human player and of DQN from Mnih et al. (2015), those of Rainbow from
+Hessel et al. (2018), all as the paper reports them.
 """
 
 from noveltree.published.curves import Million as Million
 from noveltree.published.curves import TrialCurve as TrialCurve
 from noveltree.published.curves import authors_curve as authors_curve
+from noveltree.published.scores import PUBLISHED_AGENTS as PUBLISHED_AGENTS
+from noveltree.published.scores import PUBLISHED_EPISODES as PUBLISHED_EPISODES
+from noveltree.published.scores import HumanComparison as HumanComparison
+from noveltree.published.scores import PublishedScore as PublishedScore
+from noveltree.published.scores import SmrfTest as SmrfTest
+from noveltree.published.scores import human_comparison as human_comparison
+from noveltree.published.scores import published_scores as published_scores
+from noveltree.published.scores import published_smrf as published_smrf

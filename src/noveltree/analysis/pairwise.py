@@ -1,0 +1,52 @@
+"""Pairwise comparisons: in how many games one agent has a higher mean score than another (Tables 1 to 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Pairwise:
+    """Wins of agents against each other."""
+
+    wins: NDArray[np.int64]
+    """(agents, agents): games in which the row's agent has the higher mean."""
+    games: NDArray[np.int64]
+    """(agents, agents): games of which both have one."""
+
+    @property
+    def totals(self) -> NDArray[np.int64]:
+        """(agents,): wins against all others."""
+        return np.asarray(self.wins.sum(axis=1))
+
+    @property
+    def win_shares(self) -> NDArray[np.float64]:
+        """(agents,): wins per comparison; NaN for an agent that was compared with none."""
+        others = self.games.sum(axis=1) - np.diag(self.games)
+        shares = np.full(len(others), np.nan)
+        np.divide(self.totals, others, out=shares, where=others > 0)
+        return shares
+
+
+def compare_pairwise(means: NDArray[np.float64]) -> Pairwise:
+    """Compare agents by their mean scores (agents, games); NaN where there is none. Ties are wins of nobody."""
+    present = ~np.isnan(means)
+    wins = means[:, None, :] > means[None, :, :]  # false wherever one is missing
+    return Pairwise(wins.sum(axis=2), (present[:, None, :] & present[None, :, :]).sum(axis=2))
+
+
+def times_best(means: NDArray[np.float64]) -> NDArray[np.int64]:
+    """(agents,): games in which an agent has the highest mean; agents that share it have it both."""
+    played = means[:, ~np.isnan(means).all(axis=0)]
+    return np.asarray((played == np.nanmax(played, axis=0)).sum(axis=1))
+
+
+def share_above(
+    scores: NDArray[np.float64], references: NDArray[np.float64], *, factor: float = 1.0
+) -> tuple[int, int]:
+    """In how many games a score is above `factor` times a reference, and of how many both are there."""
+    present = ~(np.isnan(scores) | np.isnan(references))
+    return int((scores[present] > factor * references[present]).sum()), int(present.sum())

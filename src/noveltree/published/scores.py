@@ -1,0 +1,103 @@
+"""The paper's tables: mean scores with 90% intervals where it has them, human players, DQN and Rainbow, SMRF."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import importlib.resources
+from dataclasses import dataclass
+
+from noveltree.simulators.games import canonical_game
+
+#: The paper's names for the agents of its tables, in the order of its Table 1, by ours.
+PUBLISHED_AGENTS: dict[str, str] = {
+    "n-cpl": "N-CPL",
+    "n-cpl-d": "N-CPL_D",
+    "cpl": "CPL",
+    "riw-c": "RIW_C",
+    "riw-d": "RIW_D",
+    "pi-iw": "pi-IW",
+    "pi-iw+": "pi-IW+",
+    "pi-hiw": "pi-HIW",
+}
+#: Episodes behind a published mean of the paper's own agents: 5 trials of 10.
+PUBLISHED_EPISODES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedScore:
+    """A mean score of a table."""
+
+    mean: float
+    interval: float | None = None
+    """Half the width of its 90% interval, if it was published."""
+
+
+@dataclass(frozen=True, slots=True)
+class HumanComparison:
+    """Scores of a game in a comparison with a human player."""
+
+    human: float
+    other: float
+    """Of the agent that N-CPL is compared with."""
+    n_cpl: float
+
+
+@dataclass(frozen=True, slots=True)
+class SmrfTest:
+    """RTDP against random actions in a game: 20 episodes each."""
+
+    rtdp_mean: float
+    rtdp_sd: float
+    random_mean: float
+    random_sd: float
+    smrf: bool
+    """Whether the paper finds sparse meaningful reward feedback."""
+
+
+@functools.cache
+def published_scores() -> dict[str, dict[str, PublishedScore]]:
+    """The scores of the paper's tables by agent and game.
+
+    The 53 games of its Table 1; and Freeway, which has no scores of the agents of others.
+    """
+    scores: dict[str, dict[str, PublishedScore]] = {agent: {} for agent in PUBLISHED_AGENTS}
+    for row in _rows("scores.csv"):
+        for agent, column in PUBLISHED_AGENTS.items():
+            scores[agent][canonical_game(row["game"])] = PublishedScore(float(row[column]))
+    for row in _rows("scores_ci90.csv"):
+        for agent, column in PUBLISHED_AGENTS.items():
+            if column in row:
+                score = PublishedScore(float(row[column]), float(row[f"{column}_ci90"]))
+                scores[agent][canonical_game(row["game"])] = score
+    return scores
+
+
+@functools.cache
+def human_comparison(other: str) -> dict[str, HumanComparison]:
+    """N-CPL, a human player and `dqn`, `rainbow-human-starts` or `rainbow-noop-starts`, by game."""
+    column = "DQN" if other == "dqn" else "Rainbow"
+    return {
+        canonical_game(row["game"]): HumanComparison(float(row["human"]), float(row[column]), float(row["N-CPL"]))
+        for row in _rows(f"{other.replace('-', '_')}.csv")
+    }
+
+
+@functools.cache
+def published_smrf() -> dict[str, SmrfTest]:
+    """The paper's test for sparse meaningful reward feedback, by game."""
+    return {
+        canonical_game(row["game"]): SmrfTest(
+            rtdp_mean=float(row["rtdp_mean"]),
+            rtdp_sd=float(row["rtdp_sd"]),
+            random_mean=float(row["random_mean"]),
+            random_sd=float(row["random_sd"]),
+            smrf=row["smrf"] == "1",
+        )
+        for row in _rows("smrf.csv")
+    }
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    text = importlib.resources.files(__package__).joinpath(name).read_text()
+    return list(csv.DictReader(text.splitlines()))

@@ -1,0 +1,137 @@
+"""From the published scores the paper's own tables come out, number for number."""
+
+from __future__ import annotations
+
+import csv
+import importlib.resources
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from noveltree.analysis.pairwise import compare_pairwise, share_above, times_best
+from noveltree.published import PUBLISHED_AGENTS, human_comparison, published_scores, published_smrf
+from noveltree.simulators.action_counts import ACTION_COUNTS
+from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
+
+#: Rows and columns in the order of the paper: N-CPL, N-CPL_D, CPL, RIW_C, RIW_D, pi-IW, pi-IW+, pi-HIW. The last two
+#: of a row are the total and the average share of wins in per cent.
+TABLE_1 = """
+ - 26 35 49 47 32 39 32 260 70.1
+26  - 29 48 46 32 38 30 249 67.1
+18 24  - 43 45 31 39 27 227 61.2
+ 3  4 10  - 23 19 18 17  94 25.3
+ 5  6  8 29  - 20 18 17 103 27.8
+20 20 22 33 32  - 30 25 182 49.1
+14 15 14 35 35 23  - 23 159 42.9
+21 23 26 36 36 28 30  - 200 53.9
+"""
+TABLE_2 = """
+ - 14 22 30 29 23 28 22 168 72.7
+18  - 18 31 29 23 27 21 167 72.3
+11 15  - 26 28 23 28 21 152 65.8
+ 2  1  7  - 16 15 16 13  70 30.3
+ 3  3  5 16  - 16 16 13  72 31.2
+ 9  9 10 17 16  - 19 14  94 40.7
+ 5  6  5 17 17 14  - 11  75 32.5
+11 12 12 20 20 19 22  - 116 50.2
+"""
+TABLE_3 = """
+ -  7  5 10 10  7  9  7  55 65.5
+ 4  -  3  9  9  7  9  6  47 56.0
+ 7  9  - 11 11  8  9  7  62 73.8
+ 1  2  1  -  6  6  3  4  23 27.4
+ 1  2  1  5  -  6  3  4  22 26.2
+ 4  4  4  5  5  -  4  3  29 34.5
+ 3  3  3  9  9  8  -  5  40 47.6
+ 5  6  5  8  8  9  7  -  48 57.1
+"""
+
+
+def means(wanted: Callable[[str], bool] = lambda game: True) -> NDArray[np.float64]:
+    """The published means of the games that all agents played, (agents, games)."""
+    scores = published_scores()
+    games = [game for game in PAPER_GAMES if all(game in scores[agent] for agent in scores) and wanted(game)]
+    return np.array([[scores[agent][game].mean for game in games] for agent in PUBLISHED_AGENTS])
+
+
+@pytest.mark.parametrize(
+    ("table", "wanted", "games"),
+    [
+        (TABLE_1, lambda game: True, 53),
+        (TABLE_2, lambda game: ACTION_COUNTS[game] >= 10, 33),
+        (TABLE_3, lambda game: game in SMRF_GAMES, 12),
+    ],
+)
+def test_the_pairwise_tables_are_the_papers(table: str, wanted: Callable[[str], bool], games: int) -> None:
+    scores = means(wanted)
+    assert scores.shape == (8, games)
+    compared = compare_pairwise(scores)
+    for row, line in enumerate(table.strip().splitlines()):
+        *counts, total, share = line.split()
+        for column, count in enumerate(counts):
+            if column != row:
+                assert compared.wins[row, column] == int(count)
+                assert compared.games[row, column] == games
+        assert compared.totals[row] == int(total)
+        assert round(100 * float(compared.win_shares[row]), 1) == float(share)
+
+
+def test_times_best_is_the_papers_row() -> None:
+    row = dict(zip(PUBLISHED_AGENTS, times_best(means()).tolist(), strict=True))
+    columns = ("riw-d", "riw-c", "cpl", "n-cpl-d", "n-cpl", "pi-iw", "pi-iw+", "pi-hiw")
+    assert [row[agent] for agent in columns] == [1, 0, 7, 10, 8, 12, 5, 10]
+
+
+@pytest.mark.parametrize(
+    ("other", "games", "above", "above_75"),
+    [
+        ("dqn", 49, (23, 37), (27, 40)),
+        ("rainbow-human-starts", 46, (31, 34), (36, 37)),
+        ("rainbow-noop-starts", 46, (37, 34), (38, 37)),
+    ],
+)
+def test_counts_above_human_are_the_papers(
+    other: str, games: int, above: tuple[int, int], above_75: tuple[int, int]
+) -> None:
+    rows = human_comparison(other).values()
+    human = np.array([row.human for row in rows])
+    theirs, n_cpl = np.array([row.other for row in rows]), np.array([row.n_cpl for row in rows])
+    assert [share_above(scores, human) for scores in (theirs, n_cpl)] == [(count, games) for count in above]
+    assert [share_above(scores, human, factor=0.75) for scores in (theirs, n_cpl)] == [
+        (count, games) for count in above_75
+    ]
+
+
+def test_thirteen_of_55_games_are_smrf() -> None:
+    smrf = published_smrf()
+    assert set(smrf) == set(PAPER_GAMES)
+    assert {game for game, test in smrf.items() if test.smrf} == set(SMRF_GAMES)
+
+
+def test_the_two_tables_of_scores_agree() -> None:
+    files = importlib.resources.files("noveltree.published")
+    rows, with_intervals = (
+        {row["game"]: row for row in csv.DictReader(files.joinpath(name).read_text().splitlines())}
+        for name in ("scores.csv", "scores_ci90.csv")
+    )
+    assert with_intervals.keys() - rows.keys() == {"Freeway"}
+    for game, row in rows.items():
+        for agent in ("RIW_D", "RIW_C", "CPL", "N-CPL_D", "N-CPL"):
+            assert float(row[agent]) == float(with_intervals[game][agent]), (game, agent)
+
+
+class TestByHand:
+    def test_ties_are_wins_of_nobody_and_missing_games_are_not_compared(self) -> None:
+        scores = np.array([[1.0, 2.0, np.nan, 5.0], [1.0, 1.0, 7.0, 6.0], [np.nan, np.nan, np.nan, np.nan]])
+        compared = compare_pairwise(scores)
+        assert compared.wins.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+        assert compared.games.tolist() == [[3, 3, 0], [3, 4, 0], [0, 0, 0]]
+        assert compared.win_shares[:2].tolist() == [1 / 3, 1 / 3]
+        assert np.isnan(compared.win_shares[2])
+        assert times_best(scores).tolist() == [2, 3, 0]
+
+    def test_above_a_reference_is_strictly_above_it(self) -> None:
+        assert share_above(np.array([1.0, 2.0, 3.0, np.nan]), np.array([1.0, 1.0, 4.0, 1.0])) == (1, 3)
+        assert share_above(np.array([3.0, 3.1]), np.array([4.0, 4.0]), factor=0.75) == (1, 2)
