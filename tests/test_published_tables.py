@@ -15,8 +15,8 @@ from noveltree.published import PUBLISHED_AGENTS, human_comparison, published_sc
 from noveltree.simulators.action_counts import ACTION_COUNTS
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
 
-#: Rows and columns in the order of the paper: N-CPL, N-CPL_D, CPL, RIW_C, RIW_D, pi-IW, pi-IW+, pi-HIW. The last two
-#: of a row are the total and the average share of wins in per cent.
+#: Rows and columns in the order of the paper: N-CPL, N-CPL_D, CPL, RIW_C, RIW_D, pi-IW, pi-IW+, pi-HIW. The last
+#: two of a row are the total and the average share of wins in per cent.
 TABLE_1 = """
  - 26 35 49 47 32 39 32 260 70.1
 26  - 29 48 46 32 38 30 249 67.1
