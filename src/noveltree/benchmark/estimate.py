@@ -86,6 +86,11 @@ def expected_work(trial: PlannedTrial) -> float:
     return evaluation if learning is None else evaluation + learning.schedule.interactions
 
 
+def relative_cost(protocol: Protocol) -> float:
+    """What an interaction costs, about, if an emulated one costs 1; enough to say how far a mixed suite is."""
+    return 1.0 if protocol.simulator == "atari" else 0.02
+
+
 def _estimate(trial: PlannedTrial, rates: dict[str, float]) -> Estimate:
     protocol = trial.protocol
     steps_per_episode = expected_steps(protocol)

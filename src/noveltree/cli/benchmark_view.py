@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from noveltree.benchmark.directory import BenchmarkDirectory, State, TrialStatus
-from noveltree.benchmark.estimate import expected_work
+from noveltree.benchmark.estimate import expected_work, relative_cost
 from noveltree.benchmark.scheduler import Benchmark
 from noveltree.cli.console import counted, duration, err, out, table
 from noveltree.errors import RecordError
@@ -36,7 +36,9 @@ class View:
         self._quiet = quiet
         self._live = Live(console=err, transient=True, auto_refresh=False)
         self._shows = err.is_terminal and not quiet
-        self._work = {trial.name: expected_work(trial) for trial in directory.trials}
+        self._work = {
+            trial.name: expected_work(trial) * relative_cost(trial.protocol) for trial in directory.trials
+        }
         self._work_before: float | None = None
 
     def __enter__(self) -> View:
@@ -142,7 +144,8 @@ class View:
                 total += self._work[name]
             elif name in benchmark.running:
                 progress = self._directory.read_progress(status.trial) or {}
-                total += min(self._work[name], float(progress.get("interactions") or 0))
+                spent = float(progress.get("interactions") or 0) * relative_cost(status.trial.protocol)
+                total += min(self._work[name], spent)
         return total
 
     def _doing(self, status: TrialStatus) -> tuple[str, str]:
