@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 
 from noveltree.benchmark import BenchmarkDirectory, collect, plan_suite
-from noveltree.benchmark.suite import Suite, parse_suite
+from noveltree.benchmark.suite import parse_suite
 
 #: Six trials of a second or so each, in which something is planned and something is learnt.
 SMALL = """
@@ -33,10 +33,6 @@ trials: 2
 evaluation_episodes: 3
 conditions: {budget: 5, max_frames: 200}
 """
-
-
-def small_suite(text: str = SMALL) -> Suite:
-    return parse_suite(text)
 
 
 def create(path: Path, text: str = TINY) -> BenchmarkDirectory:

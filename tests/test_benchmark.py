@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
 import signal
 import statistics
 import subprocess
+import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from noveltree.benchmark import BenchmarkDirectory, audit, collect, plan_suite, run_benchmark
+from noveltree.benchmark import BenchmarkDirectory, audit, collect, plan_suite, read_suite, run_benchmark
 from noveltree.benchmark.directory import TrialStatus
 from noveltree.benchmark.executors import LocalExecutor
 from noveltree.benchmark.process import Task
 from noveltree.benchmark.scheduler import Benchmark
-from noveltree.benchmark.suite import parse_suite
-from noveltree.benchmark.supervise import Outcome, Supervised
+from noveltree.benchmark.suite import Conditions
+from noveltree.benchmark.supervise import Outcome, Supervised, supervise
 from noveltree.episodes import End, drive
 from noveltree.errors import BusyError, InputError, OutputError, RecordError
 from noveltree.records import read_episode, write_episode
@@ -73,8 +76,11 @@ class Executor:
     def wait(self, seconds: float) -> list[tuple[str, Outcome]]:
         return [(self.submitted[-1], self.outcomes.pop(0))]
 
-    def close(self) -> list[tuple[str, Outcome]]:
+    def stop(self) -> list[tuple[str, Outcome]]:
         return []
+
+    def close(self) -> None:
+        pass
 
 
 def one_trial() -> str:
@@ -199,32 +205,37 @@ class TestFailing:
         assert (status.state, status.failures, len(executor.submitted)) == ("finished", 0, 9)
 
     def test_a_process_that_dies_says_how(self, tmp_path: Path) -> None:
-        benchmark = create(tmp_path / "benchmark", one_trial())
-        trial = benchmark.trials[0]
-        task = Task(
-            str(benchmark.run_path(trial)),
-            str(benchmark.log_path(trial)),
-            trial.protocol.model_dump(mode="json"),
-            0,
-            3,
-        )
+        task = task_of(create(tmp_path / "benchmark", one_trial()))
         supervised = Supervised(task)
         os.kill(supervised.pid, signal.SIGKILL)
         outcome = supervised.wait()
         assert (outcome.ending, outcome.error) == ("failed", "Its process was killed by SIGKILL.")
-        broken = Supervised(Task(task.directory, task.log, {"game": 3}, 0, 3)).wait()
+        broken = Supervised(replace(task, protocol={"game": 3})).wait()
         assert broken.ending == "failed"
         assert "Not a valid protocol" in broken.error
-        crashed = Supervised(Task(task.directory, task.log, None, 0, 3)).wait()  # type: ignore[arg-type]
+        crashed = Supervised(replace(task, protocol=None)).wait()  # type: ignore[arg-type]
         assert crashed.ending == "failed"
         assert Supervised(task).wait().ending == "finished"
 
     def test_an_unexpected_error_leaves_its_traceback_in_the_log(self, tmp_path: Path) -> None:
         log = tmp_path / "logs" / "trial.txt"
-        outcome = Supervised(Task("\0", str(log), make_dump(), 0, 3)).wait()
+        task = task_of(create(tmp_path / "benchmark", one_trial()))
+        outcome = Supervised(replace(task, directory="\0", log=str(log))).wait()
         assert outcome.ending == "failed"
         assert "ValueError" in outcome.error
         assert "Traceback" in log.read_text()
+
+    def test_a_host_that_does_not_see_the_directory_plays_nothing(self, tmp_path: Path) -> None:
+        task = task_of(create(tmp_path / "benchmark", one_trial()))
+        for wrong in (
+            replace(task, plan=str(tmp_path / "elsewhere/plan.json")),
+            replace(task, plan_digest="0" * 64),
+        ):
+            outcome = supervise(wrong)
+            assert outcome.ending == "output"
+            assert "does not see" in outcome.error
+        assert not Path(task.directory).exists()
+        assert supervise(task).ending == "finished"
 
     def test_a_disk_that_is_full_stops_everything_and_fails_nothing(self, tmp_path: Path) -> None:
         benchmark = create(tmp_path / "benchmark")
@@ -236,8 +247,17 @@ class TestFailing:
         assert {status.state for status in run_benchmark(benchmark, LocalExecutor(2))} == {"finished"}
 
 
-def make_dump() -> dict[str, Any]:
-    return plan_suite(parse_suite(one_trial()))[0].protocol.model_dump(mode="json")
+def task_of(benchmark: BenchmarkDirectory) -> Task:
+    trial = benchmark.trials[0]
+    return Task(
+        directory=str(benchmark.run_path(trial)),
+        log=str(benchmark.log_path(trial)),
+        plan=str(benchmark.plan_path),
+        plan_digest=hashlib.sha256(benchmark.plan_path.read_bytes()).hexdigest(),
+        protocol=trial.protocol.model_dump(mode="json"),
+        seed=0,
+        episodes=3,
+    )
 
 
 class TestGrowing:
@@ -289,6 +309,15 @@ class TestHealing:
         (first, *others) = run_benchmark(BenchmarkDirectory.open(copy), LocalExecutor(2))
         assert first.state == "failed"
         assert "result.json is damaged" in first.error
+        benchmark = BenchmarkDirectory.open(copy)
+        assert benchmark.statuses()[0].state == "failed"
+        executor = Executor()
+        run_benchmark(benchmark, executor)
+        assert executor.submitted == []
+        result.unlink()
+        with benchmark.locked():
+            benchmark.retry(benchmark.statuses()[0])
+        assert {status.state for status in run_benchmark(benchmark, LocalExecutor(2))} == {"finished"}
         assert {status.state for status in others} == {"finished"}
 
     @pytest.mark.parametrize(
@@ -331,6 +360,30 @@ class TestCollecting:
         run_benchmark(other, LocalExecutor(1))
         made = collect([BenchmarkDirectory.open(copy), other], relative_to=tmp_path)
         assert made.warnings == ["Not comparable with the others: riw-c in corridor, played with horizon 7."]
+
+    def test_other_conditions_in_another_game_are_found_too(self, tmp_path: Path) -> None:
+        short = (
+            "{name: x, games: [GAME], agents: [random], evaluation_episodes: 2, conditions: {max_frames: FRAMES}}"
+        )
+        made = []
+        for game, frames in (("pong", "150"), ("breakout", "150"), ("qbert", "300")):
+            text = short.replace("GAME", game).replace("FRAMES", frames)
+            made.append(create(tmp_path / game, text))
+            run_benchmark(made[-1], LocalExecutor(1))
+        table = collect(made, relative_to=tmp_path)
+        assert {(row.game, row.differs) for row in table.rows} == {
+            ("pong", ""),
+            ("breakout", ""),
+            ("qbert", "max_frames 300"),
+        }
+        assert table.warnings == ["Not comparable with the others: random in qbert, played with max_frames 300."]
+
+    def test_a_budget_that_follows_from_the_method_is_no_condition(self, tmp_path: Path) -> None:
+        suite = read_suite("smrf").part(games=["pong", "breakout"], episodes=1)
+        suite = suite.model_copy(update={"conditions": Conditions(max_frames=30)})
+        benchmark = BenchmarkDirectory.create(tmp_path / "benchmark", suite, plan_suite(suite))
+        run_benchmark(benchmark, LocalExecutor(2))
+        assert {row["differs"] for row in table(benchmark.path)} == {""}
 
     def test_methods_of_different_names_are_compared(self, tmp_path: Path) -> None:
         text = TINY.replace("riw-d", "{agent: riw-c, name: shallow, horizon: 7}")
@@ -486,6 +539,31 @@ class TestAuditing:
         content["decisions"][name][0] = value
         rewrite(path, decisions=content["decisions"])
         assert self.EPISODE in self.findings(copy)
+
+    def test_what_is_not_finished_is_said(self, copy: Path) -> None:
+        shutil.rmtree(copy / "trials/corridor/riw-d/trial-1")
+        made = audit(copy)
+        assert made.holds
+        assert [(finding.file, finding.sentence) for finding in made.findings] == [
+            ("trials", "1 of 4 planned trials are not finished, such as trials/corridor/riw-d/trial-1")
+        ]
+
+    @pytest.mark.parametrize("name", ["episodes/interval-x/a.json", "evaluation/interval-0000/b.json"])
+    def test_an_episode_in_a_strange_place_is_found(self, copy: Path, name: str) -> None:
+        place = copy / "trials/corridor/riw-c/trial-0" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(copy / self.EPISODE, place)
+        assert self.findings(copy) == {
+            f"trials/corridor/riw-c/trial-0/{name}": "no run has an episode of that name"
+        }
+
+    def test_what_changes_while_it_is_verified_is_not_signed_off(self, copy: Path) -> None:
+        def change(done: int, total: int) -> None:
+            (copy / "suite.yaml").write_text((copy / "suite.yaml").read_text() + "#\n")
+
+        with pytest.raises(BusyError, match="was changed while it was verified"):
+            audit(copy, on_progress=change)
+        assert read_manifest(copy) is None
 
     def test_an_episode_of_another_seed_is_found(self, copy: Path) -> None:
         shutil.copy(copy / self.EPISODE.replace("trial-0", "trial-1"), copy / self.EPISODE)
@@ -645,6 +723,23 @@ class TestCommandLine:
         subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True, capture_output=True, timeout=60)
         wait_until(lambda: not BenchmarkDirectory.open(tmp_path / "bench").is_locked)
         assert len(table(tmp_path / "bench")) == 12
+
+    def test_nothing_is_imported_from_where_the_records_are(self, copy: Path, tmp_path: Path) -> None:
+        hostile = tmp_path / "hostile"
+        hostile.mkdir()
+        for module in ("pickle", "json", "noveltree", "numpy"):
+            (hostile / f"{module}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').close()")
+        command = Path(sys.executable).with_name("noveltree")
+        for arguments in (["verify", copy], ["benchmark", "resume", copy]):
+            (copy / "trials/corridor/riw-c/trial-0/result.json").unlink(missing_ok=True)
+            subprocess.run([command, *arguments], cwd=hostile, check=True, capture_output=True, timeout=60)
+        assert (copy / "trials/corridor/riw-c/trial-0/result.json").exists()
+        assert not (tmp_path / "ran").exists()
+
+    def test_a_trial_may_have_several_processes(self, cli: Cli, undisturbed: Path) -> None:
+        Path("small.yaml").write_text(SMALL.replace("trials: 3", "trials: 1"))
+        assert cli("benchmark", "run", "small.yaml", "--out", "bench", "--trial-workers", 2).code == 0
+        assert table(Path("bench")) == [row for row in table(undisturbed) if row["trial"] == "0"]
 
     def test_verify_of_a_tampered_directory_exits_with_one(self, copy: Path, cli: Cli) -> None:
         path = copy / TestAuditing.EPISODE

@@ -26,6 +26,9 @@ KILLED = SMALL.replace("training_interactions: 3000", "training_interactions: 80
 )
 
 
+KINDS = ("a trial", "the supervisor", "everything")
+
+
 def start(directory: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [*NOVELTREE, "benchmark", "resume", directory.name, "--workers", "2"],
@@ -48,7 +51,7 @@ def test_killing_anything_at_random_instants_changes_nothing(tmp_path: Path, see
     directory = tmp_path / "killed"
     create(directory, KILLED)
     rng = np.random.default_rng(seed)
-    kills: dict[str, int] = {"a trial": 0, "the supervisor": 0, "everything": 0}
+    kills = dict.fromkeys(KINDS, 0)
     supervisor = start(directory)
     orphans: list[int] = []
     while supervisor.poll() is None and sum(kills.values()) < 12:
@@ -56,7 +59,7 @@ def test_killing_anything_at_random_instants_changes_nothing(tmp_path: Path, see
         if supervisor.poll() is not None:
             break
         trials = children_of(supervisor.pid)
-        victim = ("a trial", "a trial", "the supervisor", "everything")[rng.integers(4)]
+        victim = next((kind for kind in KINDS if not kills[kind]), KINDS[rng.integers(3)])
         kills[victim] += 1
         if victim == "a trial":
             kill(trials[:1])
@@ -66,7 +69,7 @@ def test_killing_anything_at_random_instants_changes_nothing(tmp_path: Path, see
         orphans += trials
         supervisor = start(directory)
     supervisor.wait(300)
-    assert sum(kills.values()) >= 4
+    assert min(kills.values()) >= 1
     wait_until(lambda: not any(map(is_alive, orphans)))
     # Three kills of one trial without an episode in between are a failure, by definition.
     retried = subprocess.run(
@@ -127,7 +130,7 @@ def test_a_directory_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> N
     assert result.stderr == "Error: Cannot write to disk: Read-only file system.\n"
 
 
-def test_a_disk_that_fills_up_under_a_trial_is_no_failure_of_the_trial(tmp_path: Path) -> None:
+def test_what_a_trial_cannot_write_is_no_failure_of_the_trial(tmp_path: Path) -> None:
     """The trial's own process finds out, and everything stops."""
     benchmark = create(tmp_path / "benchmark")
     blocked = benchmark.path / "trials"

@@ -166,7 +166,7 @@ def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(c
         (
             *(["corridor", "--interactions", "2000"], 2),
             "An interval of 1,000,000 interactions is larger than the training budget of 2,000; "
-            "choose a smaller --interval.",
+            "choose a smaller interval.",
         ),
         (["corridor", "--interactions", "0"], 2, "Invalid value for '--interactions'"),
         (["corridor", "--seed", "-1"], 2, "Invalid value for '--seed'"),
@@ -187,7 +187,11 @@ def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(c
         (["corridor", "--action-set", "full"], 2, "corridor is no Atari game, so it has no action set to choose."),
         (["corridor", *SMALL, "--out", "a_file"], 1, "Cannot write to a_file: Not a directory."),
         (["corridor", *SMALL, "--out", "a_file/below"], 1, "Cannot write to a_file/below: Not a directory."),
-        (["corridor", *SMALL, "--out", "."], 2, ". is not empty and holds no run; choose another --out."),
+        (
+            ["corridor", *SMALL, "--out", "."],
+            2,
+            ". is not empty and holds no run; choose another --out, or empty it.",
+        ),
         (["--resume", "nowhere"], 1, "There is no run in nowhere: it has no run.json."),
         (["--resume", "a_file"], 1, "There is no run in a_file: it has no run.json."),
     ],

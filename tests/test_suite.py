@@ -169,6 +169,7 @@ class TestPlans:
             (TINY.replace("riw-d", "{agent: riw-d, features: pixel}"), "riw-d: Unknown feature set 'pixel'"),
             (TINY.replace("budget: 5", "frame_skip: 5"), "no Atari game, so it has no frame skip"),
             (SMALL.replace("wave: 4", "waves: 4"), "learning.schedule.waves"),
+            (SMALL.replace("interval: 1000", "interval: 9999"), "is larger than the training budget of 3,000"),
             (SMALL.replace("wave: 4", "interactions: abc"), "learning.schedule.interactions"),
             (SMALL.replace("wave: 4", "wave: 2020-01-01"), "learning.schedule.wave"),
             (SMALL.replace("schedule: {interval: 1000, wave: 4}", "evaluation_episodes: 3"), "is the suite's"),

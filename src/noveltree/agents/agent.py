@@ -33,6 +33,8 @@ class Agent:
     """Settings whose default is another one for this agent."""
     learns: bool = False
     """Whether its base policy and its termination cost are learnt."""
+    sets_budget: bool = False
+    """Whether its budget follows from what it does, rather than being a condition under which it plays."""
     default_budget: Callable[[int, Settings], int] = lambda actions, settings: PAPER_BUDGET
     """Interactions per time step unless said otherwise, given the number of actions."""
 

@@ -18,5 +18,6 @@ RANDOM = Agent(
     novelty="none",
     assemble=_assemble,
     uses=(),
+    sets_budget=True,
     default_budget=lambda actions, settings: 1,  # the action itself
 )

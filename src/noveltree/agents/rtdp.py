@@ -19,6 +19,7 @@ RTDP = Agent(
     assemble=_assemble,
     uses=("rollout_depth", "discount", "tie_breaking"),
     defaults={"rollout_depth": 10},
+    sets_budget=True,
     # One pass over the actions, each with its rollout.
     default_budget=lambda actions, settings: actions * (1 + settings.rollout_depth),
 )

@@ -8,6 +8,7 @@ process     the process of one trial
 supervise   starts that process, watches it, says how it ended
 executors   where supervision happens: this machine, or Ray
 scheduler   gives trials to an executor, and those that failed again
+work        how much is done, and left
 collect     all episodes as one tidy table
 check       does what it says of itself fit together?
 audit       is all of it true?

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import signal
 import statistics
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
 from noveltree.benchmark.check import BENCHMARK_FILES, Finding, check_benchmark
 from noveltree.episodes import End
-from noveltree.errors import BusyError, InputError, NoveltreeError
+from noveltree.errors import BusyError, InputError, NoveltreeError, SimulatorError
 from noveltree.records import read_episode, verify_episode
 from noveltree.records.episode_file import FORMAT
+from noveltree.records.files import check_writable
 from noveltree.records.lock import is_locked
 from noveltree.records.manifest import MANIFEST, NO_FILE, Manifest, checksums, read_manifest, write_manifest
-from noveltree.records.run_directory import RUN, RunDirectory
+from noveltree.records.run_directory import RUN, RunDirectory, place_of_episode
 
 #: How an episode file begins.
 _BEGINNING = f'{{\n"format": "{FORMAT}"'.encode()
@@ -53,12 +56,16 @@ def audit(
     for place in {directory, *runs, *benchmarks}:
         if is_locked(place):
             raise BusyError(f"A process is still working on {place}; verify it when that is over.")
+    if not (directory / MANIFEST).exists() or renew:
+        check_writable(directory)
     now = checksums(directory)
     findings = [Finding(name, False, "is no file") for name, digest in now.items() if digest == NO_FILE]
     before = None if renew else read_manifest(directory)
+    if before is not None:
+        findings += _changes(directory, directory, before, now)
     for signed in _places(directory, MANIFEST):
-        if signed != directory or not renew:
-            findings += _check_manifest(directory, signed)
+        if signed != directory and (manifest := read_manifest(signed)) is not None:
+            findings += _changes(directory, signed, manifest, checksums(signed))
     episodes = [directory / name for name in now if _is_episode(directory / name)]
     if not episodes:
         raise InputError(f"There are no episodes in {directory}.")
@@ -68,6 +75,8 @@ def audit(
     for benchmark in benchmarks:
         findings += check_benchmark(directory, benchmark)
     made = Audit(len(episodes), findings, Manifest(len(episodes), now))
+    if checksums(directory) != now:
+        raise BusyError(f"{directory} was changed while it was verified; verify it again.")
     if made.holds and before != made.manifest:
         write_manifest(directory, made.manifest)
     return made
@@ -78,12 +87,10 @@ def _places(directory: Path, *names: str) -> list[Path]:
     return sorted({file.parent for name in names for file in directory.rglob(name)})
 
 
-def _check_manifest(directory: Path, signed: Path) -> Iterator[Finding]:
+def _changes(directory: Path, signed: Path, manifest: Manifest, now: dict[str, str]) -> Iterator[Finding]:
     """What is not as it was when a directory was signed off."""
-    manifest = read_manifest(signed)
-    if manifest is not None:
-        for name, what in manifest.changes(checksums(signed)):
-            yield Finding(_name(directory, signed / name), False, f"{what} after it was signed off")
+    for name, what in manifest.changes(now):
+        yield Finding(_name(directory, signed / name), False, f"{what} after it was signed off")
 
 
 def _is_episode(path: Path) -> bool:
@@ -101,7 +108,9 @@ def _replay(
     directory: Path, episodes: list[Path], workers: int, on_progress: Callable[[int, int], None]
 ) -> Iterator[Finding]:
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(episodes)), mp_context=context) as pool:
+    with ProcessPoolExecutor(
+        min(workers, len(episodes)), mp_context=context, initializer=_ignore_interrupts
+    ) as pool:
         try:
             replays = {pool.submit(_verify, path): path for path in episodes}
             for done, future in enumerate(as_completed(replays), start=1):
@@ -109,9 +118,18 @@ def _replay(
                 on_progress(done, len(episodes))
                 if sentence:
                     yield Finding(_name(directory, replays[future]), holds, sentence)
+        except BrokenProcessPool as error:
+            raise SimulatorError(
+                "A process that replayed episodes died; perhaps there is not enough memory."
+            ) from error
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C is for the process that has started this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _verify(path: Path) -> tuple[bool, str]:
@@ -129,14 +147,21 @@ def _check_run(directory: Path, path: Path) -> Iterator[Finding]:
         run = RunDirectory.open(path)
         result = run.read_result()
         evaluation = [] if result is None else run.evaluation_paths(result)
+        if result is not None and len(evaluation) != len(result["scores"]):
+            yield Finding(name, False, "its result has more scores than it has episodes")
+            return
         records = {each: read_episode(each) for each in (*evaluation, *run.learnt_paths())}
     except NoveltreeError as error:
         yield Finding(name, False, str(error))
         return
+    for folder in ("episodes", "evaluation"):
+        for each in (path / folder).rglob("*.json"):
+            if place_of_episode(each) is None or each.parent.parent != path / folder:
+                yield Finding(_name(directory, each), False, "no run has an episode of that name")
     for each, record in records.items():
-        place = (int(each.parent.name.removeprefix("interval-")), int(each.stem))
-        known = (record.protocol, record.seed, record.interval, record.index)
-        if known != (run.protocol, run.seed, *place) or (run.protocol.learning is None and record.weights):
+        known = (record.protocol, record.seed, (record.interval, record.index))
+        expected = (run.protocol, run.seed, place_of_episode(each))
+        if known != expected or (run.protocol.learning is None and record.weights):
             yield Finding(_name(directory, each), False, "it is an episode of another run, or another of this one")
         if record.episode.end not in (End.TERMINAL, End.TRUNCATED):
             yield Finding(_name(directory, each), False, "it was not played to its end")
@@ -144,10 +169,10 @@ def _check_run(directory: Path, path: Path) -> Iterator[Finding]:
         return
     scores = [records[each].episode.score for each in evaluation]
     about = {"game": run.protocol.game, "agent": run.protocol.agent, "seed": run.seed}
-    expected = {**about, "protocol_hash": run.protocol.hash, "score": statistics.fmean(scores), "scores": scores}
+    said = {**about, "protocol_hash": run.protocol.hash, "score": statistics.fmean(scores), "scores": scores}
     if run.protocol.learning is None:
-        expected["interactions"] = sum(records[each].episode.interactions for each in evaluation)
-    if any(result.get(key) != value for key, value in expected.items()):
+        said["interactions"] = sum(records[each].episode.interactions for each in evaluation)
+    if any(result.get(key) != value for key, value in said.items()):
         yield Finding(name, False, "its result is not that of its episodes")
 
 

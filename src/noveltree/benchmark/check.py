@@ -8,12 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from noveltree.benchmark.collect import Table, collect
-from noveltree.benchmark.directory import JOURNAL, PLAN, SUITE, BenchmarkDirectory
+from noveltree.benchmark.directory import JOURNAL, PARQUET, PLAN, RESULTS, SUITE, BenchmarkDirectory
 from noveltree.benchmark.plan import PlannedTrial, plan_suite
 from noveltree.errors import NoveltreeError
 from noveltree.records.run_directory import RUN, RunDirectory
 
-RESULTS, PARQUET = "results.csv", "results.parquet"
 #: Files by which a benchmark is known.
 BENCHMARK_FILES = (SUITE, PLAN, JOURNAL)
 
@@ -57,6 +56,9 @@ def check_benchmark(directory: Path, path: Path) -> Iterator[Finding]:
     except NoveltreeError as error:
         yield finding("trials", str(error))
         return
+    if expected.missing:
+        several = f"{len(expected.missing)} of {len(benchmark.trials)} planned trials are not finished"
+        yield finding("trials", f"{several}, such as {expected.missing[0]}", holds=True)
     if (path / RESULTS).exists() and not _is_file_of(path / RESULTS, expected.to_csv().encode()):
         yield finding(RESULTS, "it is not the table of these episodes; collect it again")
     if (path / PARQUET).exists():

@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from noveltree.agents import get_agent
 from noveltree.benchmark.directory import BenchmarkDirectory
 from noveltree.benchmark.plan import PlannedTrial
 from noveltree.errors import InputError, RecordError
@@ -105,7 +106,8 @@ def _rows(directory: BenchmarkDirectory, trial: PlannedTrial, base: Path) -> Ite
     if len(result["scores"]) != trial.episodes:
         raise RecordError(f"{run.path} has {len(result['scores'])} scores, not {trial.episodes} as planned.")
     evaluation = run.evaluation_paths(result)
-    training = [path for path in run.learnt_paths() if path not in set(evaluation)]
+    evaluated = set(evaluation)
+    training = [path for path in run.learnt_paths() if path not in evaluated]
     phases: dict[Phase, list[Path]] = {"training": training, "evaluation": evaluation}
     for phase, paths in phases.items():
         for number, path in enumerate(paths):
@@ -141,34 +143,61 @@ def _check_unique(rows: Sequence[Row]) -> None:
 
 
 def _label(rows: Sequence[Row], protocols: dict[str, Protocol]) -> tuple[list[Row], list[str]]:
-    """Say with every row in what it is not comparable with the others of its game, and warn.
+    """Say with every row in what it is not comparable with the others, and warn.
 
-    The protocol of most of a game's rows is the rule. Another one is comparable if it differs in the method alone,
-    unless the agent is called the same.
+    The conditions of most rows are the rule, in all Atari games alike. Another protocol is comparable if it differs
+    in the method alone; unless the agent is called the same.
     """
-    counts: dict[str, Counter[str]] = {}
+    neutral = {name: _neutral(protocol) for name, protocol in protocols.items()}
+    of_all: dict[str, Counter[str]] = {}
     of_agent: dict[tuple[str, str], Counter[str]] = {}
     for row in rows:
-        counts.setdefault(row.game, Counter())[row.protocol_hash] += 1
-        of_agent.setdefault((row.game, row.agent), Counter())[row.protocol_hash] += 1
-    differences: dict[tuple[str, str, str], str] = {}
+        world = _world(protocols[row.protocol_hash])
+        of_all.setdefault(world, Counter())[row.protocol_hash] += 1
+        of_agent.setdefault((world, row.agent), Counter())[row.protocol_hash] += 1
+    differences: dict[tuple[str, str], str] = {}
     for row in rows:
-        key = (row.game, row.agent, row.protocol_hash)
+        key = (row.agent, row.protocol_hash)
         if key not in differences:
-            ours = protocols[row.protocol_hash]
+            world, ours = _world(protocols[row.protocol_hash]), neutral[row.protocol_hash]
             rule, agents_rule = (
-                protocols[counter.most_common(1)[0][0]]
-                for counter in (counts[row.game], of_agent[row.game, row.agent])
+                _commonest(counter, neutral) for counter in (of_all[world], of_agent[world, row.agent])
             )
-            conditions = {each.setting for each in compare_protocols(rule, ours) if not each.comparable}
-            method = {each.setting for each in compare_protocols(agents_rule, ours)}
-            settings = flat_settings(ours)
-            names = [name for name in settings if name in conditions | method]
-            differences[key] = ", ".join(f"{name} {settings[name]}" for name in names)
-    warnings = [
-        f"Not comparable with the others: {agent} in {game}, played with {what}."
-        for (game, agent, _), what in differences.items()
-        if what
-    ]
-    labelled = [replace(row, differs=differences[row.game, row.agent, row.protocol_hash]) for row in rows]
-    return labelled, warnings
+            differences[key] = _differences(rule, agents_rule, ours)
+    warnings: dict[str, None] = {}  # each once, in order
+    for row in rows:
+        if what := differences[row.agent, row.protocol_hash]:
+            warnings[f"Not comparable with the others: {row.agent} in {row.game}, played with {what}."] = None
+    labelled = [replace(row, differs=differences[row.agent, row.protocol_hash]) for row in rows]
+    return labelled, list(warnings)
+
+
+def _world(protocol: Protocol) -> str:
+    """What shares its conditions: all Atari games, or one other environment."""
+    return "atari" if protocol.simulator == "atari" else protocol.game
+
+
+def _neutral(protocol: Protocol) -> Protocol:
+    """A protocol without what differs from game to game."""
+    return protocol.model_copy(update={"game": "", "rom_md5": None})
+
+
+def _commonest(counter: Counter[str], neutral: dict[str, Protocol]) -> Protocol:
+    """The protocol of most rows, whatever the game."""
+    counts: Counter[Protocol] = Counter()
+    for name, count in counter.items():
+        counts[neutral[name]] += count
+    return counts.most_common(1)[0][0]
+
+
+def _differences(rule: Protocol, agents_rule: Protocol, ours: Protocol) -> str:
+    """In what a protocol is not comparable with the rule, or not the same as the agent's."""
+    own_budget = get_agent(ours.agent).sets_budget or get_agent(rule.agent).sets_budget
+    conditions = {each.setting for each in compare_protocols(rule, ours) if not each.comparable}
+    method = {each.setting for each in compare_protocols(agents_rule, ours)}
+    if own_budget:
+        conditions.discard("budget")
+    if get_agent(ours.agent).sets_budget:
+        method.discard("budget")
+    settings = flat_settings(ours)
+    return ", ".join(f"{name} {settings[name]}" for name in settings if name in conditions | method)

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from noveltree.benchmark.plan import PlannedTrial
+from noveltree.benchmark.plan import PlannedTrial, protocols_of
 from noveltree.benchmark.suite import Suite, is_label, parse_suite
 from noveltree.errors import InputError, RecordError
 from noveltree.protocol import compare_protocols, parse_protocol
@@ -35,8 +35,12 @@ from noveltree.records.run_directory import RESULT, RunDirectory
 
 State = Literal["failed", "running", "finished", "interrupted", "waiting"]
 SUITE, PLAN, JOURNAL = "suite.yaml", "plan.json", "journal.jsonl"
-_PARTS = (SUITE, PLAN, JOURNAL, LOCK, "trials", "logs", "results.csv", "results.parquet", MANIFEST)
 _FORMAT, _VERSION = "noveltree-benchmark", 1
+#: The tidy table, as it is collected.
+RESULTS, PARQUET = "results.csv", "results.parquet"
+#: Where a trial says how far it is, in its run directory.
+PROGRESS = "progress.json"
+_PARTS = (SUITE, PLAN, JOURNAL, LOCK, "trials", "logs", RESULTS, PARQUET, MANIFEST)
 #: A failing trial is retried so often.
 RETRIES = 2
 
@@ -110,6 +114,10 @@ class BenchmarkDirectory:
         """Whether a process is running this benchmark."""
         return is_locked(self.path)
 
+    @property
+    def plan_path(self) -> Path:
+        return self.path / PLAN
+
     def run_path(self, trial: PlannedTrial) -> Path:
         return self.path / trial.name
 
@@ -150,7 +158,8 @@ class BenchmarkDirectory:
                 ) from error
         alive = self.is_locked
         for status in statuses.values():
-            if self.is_finished(status.trial):
+            # A trial that failed although it has a result has one that is damaged, or has been mended.
+            if self.is_finished(status.trial) and (status.state != "failed" or self.has_whole_result(status.trial)):
                 status.state = "finished"
             elif status.state == "finished" or (status.state == "running" and not alive):
                 status.state = "interrupted"
@@ -187,10 +196,6 @@ class BenchmarkDirectory:
             entry["seconds"] = round(entry["seconds"], 3)
         self.journal.add(entry)
         _apply(status, entry)
-
-
-#: Where a trial says how far it is, in its run directory.
-PROGRESS = "progress.json"
 
 
 def _apply(status: TrialStatus, event: dict[str, Any]) -> None:
@@ -232,8 +237,8 @@ def _is_part(entry: Path) -> bool:
 
 
 def _encode_plan(trials: Sequence[PlannedTrial]) -> bytes:
-    protocols = {trial.protocol.hash: trial.protocol.model_dump(mode="json") for trial in _first_of_each(trials)}
-    hashes = {id(trial.protocol): trial.protocol.hash for trial in _first_of_each(trials)}
+    hashes = {key: protocol.hash for key, protocol in protocols_of(trials).items()}
+    protocols = {hashes[key]: each.model_dump(mode="json") for key, each in protocols_of(trials).items()}
     content = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -243,11 +248,6 @@ def _encode_plan(trials: Sequence[PlannedTrial]) -> bytes:
         ],
     }
     return json.dumps(content).encode() + b"\n"
-
-
-def _first_of_each(trials: Sequence[PlannedTrial]) -> list[PlannedTrial]:
-    """One trial of every protocol: trials share the object, and a hash takes its time."""
-    return list({id(trial.protocol): trial for trial in trials}.values())
 
 
 def _read_plan(file: Path) -> list[PlannedTrial]:

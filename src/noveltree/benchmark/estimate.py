@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from noveltree.agents import PAPER_BUDGET
-from noveltree.benchmark.plan import PlannedTrial
+from noveltree.benchmark.plan import PlannedTrial, protocols_of
 from noveltree.episodes import drive
 from noveltree.lookahead import Interactions
 from noveltree.protocol import Protocol
@@ -39,8 +39,7 @@ class Estimate:
 
 def estimate(trials: Sequence[PlannedTrial]) -> list[Estimate]:
     """What trials are expected to take, each, on a machine like this one."""
-    protocols = {id(trial.protocol): trial.protocol for trial in trials}  # trials of one protocol share the object
-    rates = _measure_rates(list(protocols.values()))
+    rates = _measure_rates(list(protocols_of(trials).values()))
     known: dict[int, Estimate] = {}
     for trial in trials:
         if id(trial.protocol) not in known:

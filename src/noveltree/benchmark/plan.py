@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,8 +74,15 @@ def _learning(suite: Suite, agent: SuiteAgent) -> dict[str, Any]:
             schedule["interval"] = min(LearningSettings().schedule.interval, schedule["interactions"])
         chosen["schedule"] = schedule
     try:
-        return {"learning": LearningSettings.model_validate(chosen)}
+        settings = LearningSettings.model_validate(chosen)
     except pydantic.ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(["learning", *map(str, first["loc"])])
         raise InputError(f"{where}: {first['msg'].lower()}.") from error
+    settings.check()
+    return {"learning": settings}
+
+
+def protocols_of(trials: Sequence[PlannedTrial]) -> dict[int, Protocol]:
+    """The protocols of trials by their identity: those of one agent in one game share the object."""
+    return {id(trial.protocol): trial.protocol for trial in trials}

@@ -34,6 +34,9 @@ class Task:
 
     directory: str
     log: str
+    plan: str
+    """The benchmark's plan, and its SHA-256 digest: whoever sees it sees the benchmark's directory."""
+    plan_digest: str
     protocol: dict[str, Any]
     seed: int
     episodes: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import time
 from collections import deque
 from collections.abc import Callable
@@ -48,13 +49,12 @@ def run_benchmark(
 
     Closes the executor, whatever happens. What was running is then interrupted, and goes on another time.
     """
-    try:
-        with directory.locked():
+    with contextlib.closing(executor), directory.locked():
+        try:
             return _Run(directory, executor, trial_workers, on_change).run()
-    finally:
-        executor.close()
-        with contextlib.suppress(OSError):  # if there is a log in it
-            directory.log_directory.rmdir()
+        finally:
+            with contextlib.suppress(OSError):  # if there is a log in it
+                directory.log_directory.rmdir()
 
 
 class _Run:
@@ -73,6 +73,7 @@ class _Run:
         self._waiting = deque(self._benchmark.in_state("interrupted", "running"))
         self._waiting.extend(self._benchmark.in_state("waiting"))
         self._busy_until: dict[str, float] = {}
+        self._plan_digest = hashlib.sha256(directory.plan_path.read_bytes()).hexdigest()
 
     def run(self) -> list[TrialStatus]:
         running = self._benchmark.running
@@ -106,6 +107,8 @@ class _Run:
         return Task(
             directory=str(self._directory.run_path(trial).resolve()),
             log=str(self._directory.log_path(trial).resolve()),
+            plan=str(self._directory.plan_path.resolve()),
+            plan_digest=self._plan_digest,
             protocol=trial.protocol.model_dump(mode="json"),
             seed=trial.seed,
             episodes=trial.episodes,
@@ -120,7 +123,7 @@ class _Run:
             case "finished" | "failed":
                 self._directory.failed(status, outcome.seconds, outcome.error or "It ended without a result.")
                 if status.state != "failed":
-                    self._waiting.append(status)
+                    self._waiting.appendleft(status)
             case "busy":
                 self._directory.interrupted(status, outcome.seconds)
                 self._busy_until[status.trial.name] = time.monotonic() + _SECONDS_WHILE_BUSY
@@ -135,7 +138,7 @@ class _Run:
 
     def _interrupt(self) -> None:
         """End what still runs."""
-        outcomes = self._executor.close()
+        outcomes = self._executor.stop()
         with contextlib.suppress(OutputError):  # on a full disk the journal says that they are running: so be it
             for name, outcome in outcomes:
                 status = self._benchmark.statuses[name]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -20,6 +22,7 @@ from noveltree.records.files import make_directory
 #: How the process of a trial ended. `busy`: another process is at work on it. `output`: nothing can be written.
 Ending = Literal["finished", "failed", "interrupted", "busy", "output"]
 _SECONDS_TO_STOP = 15.0
+_SECONDS_BETWEEN_LOOKS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class Supervised:
     """The process of a trial. It does not outlive this one."""
 
     def __init__(self, task: Task) -> None:
+        self.outcome: Outcome | None = None
+        """How it ended, once it has."""
         self._started = time.monotonic()
         self._log = Path(task.log)
         self._stopping = threading.Event()
@@ -45,40 +50,58 @@ class Supervised:
             raise OutputError(f"Cannot write {self._log}: {error.strerror or error}.") from error
         with output as log:
             self._log_begins = log.tell()
-            # In a session of its own: Ctrl-C is for whoever supervises, who then ends it.
+            # In a session of its own: Ctrl-C is for whoever supervises, who then ends it. With -P, so that nothing
+            # is imported from the directory in which the benchmark is run.
             self._process = subprocess.Popen(
-                [sys.executable, "-c", "from noveltree.benchmark.process import main; main()"],
+                [sys.executable, "-P", "-c", "from noveltree.benchmark.process import main; main()"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 start_new_session=True,
             )
         assert self._process.stdin is not None
-        try:
+        with contextlib.suppress(OSError):  # it died already: waiting for it says how
             self._process.stdin.write(json.dumps(asdict(task)).encode() + b"\n")
             self._process.stdin.flush()
-        except OSError:
-            pass  # it died already: waiting for it says how
+        threading.Thread(target=self._wait, daemon=True).start()
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
     def wait(self) -> Outcome:
-        """How it ended, once it has."""
+        """How it ended; heeds interrupts while it waits."""
+        while self.outcome is None:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        return self.outcome
+
+    def stop(self) -> Outcome:
+        """End the process, patiently at first; how it ended."""
+        self._stopping.set()
+        self._process.terminate()
+        try:
+            self._process.wait(_SECONDS_TO_STOP)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+        return self.wait()
+
+    def _wait(self) -> None:
         assert self._process.stdout is not None
         assert self._process.stdin is not None
         said = self._process.stdout.read().splitlines()
         code = self._process.wait()
         self._process.stdin.close()
         self._process.stdout.close()
+        self.outcome = self._outcome(said[-1] if said else b"", code)
+
+    def _outcome(self, last_words: bytes, code: int) -> Outcome:
         seconds = time.monotonic() - self._started
         error = self._error(code)
         with contextlib.suppress(OSError):  # somebody may have deleted it
             if self._log.stat().st_size == 0:
                 self._log.unlink()
         try:
-            ending = json.loads(said[-1]) if said else None
+            ending = json.loads(last_words)
         except ValueError:
             ending = None
         if code == 0 and ending == {}:
@@ -89,15 +112,6 @@ class Supervised:
             kinds: dict[str, Ending] = {"output": "output", "busy": "busy"}
             return Outcome(kinds.get(ending["kind"], "failed"), seconds, ending["error"])
         return Outcome("failed", seconds, error)
-
-    def stop(self) -> None:
-        """End the process; patiently at first."""
-        self._stopping.set()
-        self._process.terminate()
-        try:
-            self._process.wait(_SECONDS_TO_STOP)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
 
     def _error(self, code: int) -> str:
         """What a process that said nothing died of: by its exit code, and by the last thing it printed."""
@@ -110,7 +124,10 @@ class Supervised:
 
 
 def supervise(task: Task) -> Outcome:
-    """Run a trial in a process of its own, to its end."""
+    """Run a trial in a process of its own, to its end; on whatever machine this is called."""
+    if not _sees(Path(task.plan), task.plan_digest):
+        where = f"{socket.gethostname()} does not see {Path(task.plan).parent}"
+        return Outcome("output", 0.0, f"{where}: all hosts must have it under the same path.")
     try:
         supervised = Supervised(task)
     except OutputError as error:
@@ -120,3 +137,11 @@ def supervise(task: Task) -> Outcome:
     except BaseException:
         supervised.stop()
         raise
+
+
+def _sees(plan: Path, digest: str) -> bool:
+    """Whether the benchmark's directory is here, and the right one."""
+    try:
+        return hashlib.sha256(plan.read_bytes()).hexdigest() == digest
+    except OSError:
+        return False

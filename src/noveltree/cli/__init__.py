@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from types import FrameType
@@ -72,6 +73,8 @@ def main() -> None:
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     debug = len(arguments) < len(sys.argv) - 1
     signal.signal(signal.SIGTERM, _interrupt)
+    # Processes that are started import nothing from the current directory: it may hold somebody else's records.
+    os.environ["PYTHONSAFEPATH"] = "1"
     try:
         sys.exit(app(args=arguments, prog_name="noveltree", standalone_mode=False))
     except Exception as error:

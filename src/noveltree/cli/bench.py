@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from noveltree.bench import PlanningCost, measure_planning
+from noveltree.cli.common import need_extra
 from noveltree.cli.console import LiveLine, out, print_json, table
-from noveltree.cli.learning import need_learn_extra
 from noveltree.errors import InputError
 
 app = typer.Typer(
@@ -78,7 +78,7 @@ def learning(
 
     [bold]Example[/]: noveltree bench learning --games qbert --decisions 16
     """
-    need_learn_extra("Measuring learning")
+    need_extra("Measuring learning")
     from noveltree.bench.learning import LearningCost, measure_learning
 
     listing = table(

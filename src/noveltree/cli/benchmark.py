@@ -22,11 +22,13 @@ from noveltree.benchmark import (
     shipped_suites,
 )
 from noveltree.benchmark import collect as collect_episodes
-from noveltree.benchmark.check import RESULTS
+from noveltree.benchmark.directory import RESULTS
 from noveltree.benchmark.estimate import Estimate, estimate, makespan
 from noveltree.benchmark.executors import Executor, LocalExecutor
+from noveltree.benchmark.plan import protocols_of
 from noveltree.benchmark.template import TEMPLATE
 from noveltree.cli.benchmark_view import View, summary
+from noveltree.cli.common import apart_from_results, check_executor, interruptible_once, need_extra
 from noveltree.cli.console import (
     completion,
     cores,
@@ -38,7 +40,6 @@ from noveltree.cli.console import (
     size,
     table,
 )
-from noveltree.cli.learning import apart_from_results, check_executor, interruptible_once, need_learn_extra
 from noveltree.errors import InputError
 from noveltree.records.files import check_writable, write_atomically
 
@@ -158,8 +159,7 @@ def plan(
 
 def _hashes(trials: Sequence[PlannedTrial]) -> list[str]:
     """The hashes of the protocols; one is computed once for all trials that share it."""
-    known = {id(trial.protocol): trial.protocol for trial in trials}
-    hashes = {key: protocol.hash for key, protocol in known.items()}
+    hashes = {key: protocol.hash for key, protocol in protocols_of(trials).items()}
     return [hashes[id(trial.protocol)] for trial in trials]
 
 
@@ -350,7 +350,7 @@ class _Where:
 
 def _run(directory: BenchmarkDirectory, where: _Where, *, json: bool) -> None:
     if any(trial.protocol.learning is not None for trial in directory.trials):
-        need_learn_extra("Training")
+        need_extra("Training")
     view = View(directory, quiet=json)
     command = shlex.join(["noveltree", "benchmark", "resume", str(directory.path)])
     with interruptible_once():

@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from noveltree.benchmark.directory import BenchmarkDirectory, State, TrialStatus
-from noveltree.benchmark.estimate import expected_work, relative_cost
 from noveltree.benchmark.scheduler import Benchmark
+from noveltree.benchmark.work import Work
 from noveltree.cli.console import counted, duration, err, out, table
 from noveltree.errors import RecordError
 from noveltree.records.run_directory import RunDirectory
@@ -24,7 +24,7 @@ from noveltree.records.run_directory import RunDirectory
 #: In the order in which they are listed: what needs somebody comes first.
 _STATES: tuple[State, ...] = ("failed", "running", "interrupted", "waiting", "finished")
 _STYLES = {"failed": "bold red", "running": "green", "finished": "", "interrupted": "yellow", "waiting": "dim"}
-#: Trials that are listed of one state, unless there is nothing else to say.
+#: Trials that are listed of one state.
 _MOST_LISTED = 20
 
 
@@ -36,10 +36,7 @@ class View:
         self._quiet = quiet
         self._live = Live(console=err, transient=True, auto_refresh=False)
         self._shows = err.is_terminal and not quiet
-        self._work = {
-            trial.name: expected_work(trial) * relative_cost(trial.protocol) for trial in directory.trials
-        }
-        self._work_before: float | None = None
+        self._work: Work | None = None
 
     def __enter__(self) -> View:
         if self._shows:
@@ -52,8 +49,8 @@ class View:
 
     def show(self, benchmark: Benchmark, ended: TrialStatus | None) -> None:
         """Tell of a trial that has ended, and draw the table anew."""
-        if self._work_before is None:
-            self._work_before = self._work_done(benchmark)
+        if self._work is None:
+            self._work = Work(benchmark)
         if ended is not None and not self._quiet and (line := self._ending(ended)) is not None:
             try:
                 (self._live.console if self._shows else out).print(line, soft_wrap=True)
@@ -123,30 +120,17 @@ class View:
         return Group(*lines)
 
     def _sums(self, benchmark: Benchmark) -> Text:
+        assert self._work is not None
         done, failed = len(benchmark.in_state("finished")), len(benchmark.in_state("failed"))
         elapsed = time.monotonic() - benchmark.started
-        work = self._work_done(benchmark)
-        rate = (work - (self._work_before or 0.0)) / elapsed if elapsed else 0.0
-        left_work = sum(self._work.values()) - work
-        left = f"about {duration(left_work / rate)} left" if rate > 0 else "time left unknown yet"
+        rate = self._work.done_since(benchmark) / elapsed if elapsed else 0.0
+        left = f"about {duration(self._work.left(benchmark) / rate)} left" if rate > 0 else "time left unknown yet"
         return Text.assemble(
             (f"{len(benchmark.running)} running", "green"),
             f", {done} of {len(benchmark.statuses)} done, ",
             (f"{failed} failed", "bold red" if failed else ""),
             f"; {duration(elapsed)} so far, {left}",
         )
-
-    def _work_done(self, benchmark: Benchmark) -> float:
-        """In the unit of what is expected. What failed is not waited for."""
-        total = 0.0
-        for name, status in benchmark.statuses.items():
-            if status.state in ("finished", "failed"):
-                total += self._work[name]
-            elif name in benchmark.running:
-                progress = self._directory.read_progress(status.trial) or {}
-                spent = float(progress.get("interactions") or 0) * relative_cost(status.trial.protocol)
-                total += min(self._work[name], spent)
-        return total
 
     def _doing(self, status: TrialStatus) -> tuple[str, str]:
         """What a trial says that it is doing, and the mean return so far."""

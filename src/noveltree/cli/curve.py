@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from noveltree.analysis import RunCurve, finished_intervals, up_to
+from noveltree.cli.common import need_extra
 from noveltree.cli.console import out, print_json
-from noveltree.cli.learning import need_learn_extra
 from noveltree.errors import InputError
 from noveltree.published import TrialCurve, authors_curve
 from noveltree.records import write_atomically
@@ -44,7 +44,7 @@ def curve(
 
       noveltree curve runs/qbert-n-cpl-seed* --out qbert.svg
     """
-    need_learn_extra("Drawing", ("matplotlib",), extra="plot")
+    need_extra("Drawing", ("matplotlib",), extra="plot")
     path = runs[0] / "curve.png" if out_file is None else out_file
     if path.suffix.lower() not in _FORMATS:
         raise InputError(f"A figure is a .png or an .svg, not {path.suffix or path.name!r}.")

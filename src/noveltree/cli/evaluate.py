@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from noveltree.cli.common import interruptible_once, need_extra
 from noveltree.cli.console import LiveLine, counted, out, print_json
-from noveltree.cli.learning import interruptible_once, need_learn_extra
 from noveltree.episodes import Episode
 
 
@@ -25,7 +25,7 @@ def evaluate(
 
     [bold]Example[/]: noveltree evaluate runs/qbert-n-cpl-seed0 --episodes 10
     """
-    need_learn_extra("Evaluating")
+    need_extra("Evaluating")
     from noveltree.trial import evaluate as evaluate_run
 
     scores: list[float] = []

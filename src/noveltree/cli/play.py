@@ -14,8 +14,8 @@ import typer
 from rich.text import Text
 
 from noveltree.agents import AGENTS, get_agent
+from noveltree.cli.common import need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
-from noveltree.cli.learning import need_learn_extra
 from noveltree.episodes import Decision, End, Play, drive
 from noveltree.errors import InputError
 from noveltree.evaluation import UNINFORMED, Evaluation
@@ -202,7 +202,7 @@ class _Learnt:
             return None
         if agent is not None and not get_agent(agent).learns:
             raise InputError(f"{agent} learns nothing, so it cannot play with the networks in {weights}.")
-        need_learn_extra("Playing with networks", ("onnx", "onnxruntime", "safetensors"))
+        need_extra("Playing with networks", ("onnx", "onnxruntime", "safetensors"))
         from noveltree.records.run_directory import RunDirectory
 
         return cls(RunDirectory.open(weights)).of(agent)

@@ -15,8 +15,8 @@ import typer
 from rich.text import Text
 
 from noveltree.agents import AGENTS, get_agent
+from noveltree.cli.common import apart_from_results, check_executor, interruptible_once, need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
-from noveltree.cli.learning import apart_from_results, check_executor, interruptible_once, need_learn_extra
 from noveltree.errors import InputError
 from noveltree.learning import LearningSettings
 from noveltree.protocol import Protocol, make_protocol
@@ -118,7 +118,7 @@ def train(
 
       noveltree train qbert --executor ray --address 10.0.0.1:6379 --workers 32
     """
-    need_learn_extra("Training")
+    need_extra("Training")
     check_executor(executor, address)
     if resume is not None:
         _check_nothing_chosen(context)

@@ -19,7 +19,9 @@ class WorkerProcess(Protocol):
     connection: Connection
 
     @property
-    def pid(self) -> int: ...
+    def pid(self) -> int:
+        """Its process id, on its machine."""
+        ...
 
     def end(self) -> None:
         """Let there be no such process."""

@@ -23,14 +23,16 @@ from noveltree.errors import NoRoomError, SimulatorError
 from noveltree.learning.deployment import Deployment
 from noveltree.protocol import Protocol
 
-#: So many deaths in a row, without an episode in between, and something is wrong with more than one worker.
-_MOST_DEATHS = 5
+#: So many deaths in a row, without an episode in between, and something is wrong with more than one worker, or with
+#: more than the machine that several of them were on.
+_MOST_DEATHS, _MOST_DEATHS_PER_WORKER = 5, 2
 
 
 @dataclass(slots=True)
 class _Worker:
     process: WorkerProcess
     playing: list[Order] = field(default_factory=list)
+    dead: bool = False
 
 
 class Workers:
@@ -93,6 +95,7 @@ class Workers:
         try:
             while not self._closing.is_set():
                 with self._lock:
+                    self._replace_dead()
                     self._hand_out()
                 for connection in wait([worker.process.connection for worker in self._workers], timeout=0.02):
                     self._take_in(connection)
@@ -101,23 +104,22 @@ class Workers:
 
     def _hand_out(self) -> None:
         """Give every order to the worker that plays the fewest, as long as one has room."""
-        while self._orders:
-            worker = min(self._workers, key=lambda worker: len(worker.playing))
+        while self._orders and (living := [worker for worker in self._workers if not worker.dead]):
+            worker = min(living, key=lambda worker: len(worker.playing))
             if len(worker.playing) >= self._at_once:
                 return
             worker.playing.append(self._orders.popleft())
             try:
                 worker.process.connection.send(worker.playing[-1])
             except OSError:
-                self._replace(worker)
+                worker.dead = True
 
     def _take_in(self, connection: Any) -> None:
         worker = next(worker for worker in self._workers if worker.process.connection is connection)
         try:
             message = worker.process.connection.recv()
         except (EOFError, OSError):
-            with self._lock:
-                self._replace(worker)
+            worker.dead = True
             return
         match message:
             case Spent(interactions):
@@ -130,27 +132,31 @@ class Workers:
             case _:
                 raise message
 
-    def _replace(self, worker: _Worker) -> None:
-        """Put a new worker into the place of one that died, and its orders back to the front.
+    def _replace_dead(self) -> None:
+        """Put new workers into the places of those that died, and their orders back to the front.
 
-        If there is no room for one any more, since a machine is gone, the others go on without.
+        If there is no room for them any more, since a machine is gone, the others go on without.
         """
-        worker.process.end()
-        self._orders.extendleft(reversed(worker.playing))
-        self._deaths += 1
-        if self._deaths >= _MOST_DEATHS:
+        dead = [worker for worker in self._workers if worker.dead]
+        if not dead:
+            return
+        for worker in dead:
+            worker.process.end()
+            self._orders.extendleft(reversed(worker.playing))
+        self._deaths += len(dead)
+        if self._deaths >= max(_MOST_DEATHS, _MOST_DEATHS_PER_WORKER * len(self._workers)):
             raise SimulatorError(
-                f"Worker processes keep dying ({worker.process.died_of()}); "
+                f"Worker processes keep dying ({dead[0].process.died_of()}); "
                 "perhaps there is not enough memory: try fewer workers, or fewer episodes at once."
             )
-        place = self._workers.index(worker)
+        self._workers = [worker for worker in self._workers if not worker.dead]
         try:
-            successor = _Worker(self._placement.start(self._arguments, 1)[0])
+            started = self._placement.start(self._arguments, len(dead))
         except NoRoomError:
-            del self._workers[place]
             if not self._workers:
                 raise
             return
-        self._workers[place] = successor
-        with contextlib.suppress(OSError):
-            successor.process.connection.send(self._deployment)
+        for process in started:
+            self._workers.append(_Worker(process))
+            with contextlib.suppress(OSError):
+                process.connection.send(self._deployment)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from noveltree.errors import InputError
 from noveltree.learning.policy_targets import ExecutedAction, PolicyTargets
 from noveltree.learning.retention import DropAll, Retention
 from noveltree.learning.value_targets import OneStep, ValueTargets
@@ -60,3 +61,12 @@ class LearningSettings(_Settings):
         default="frozen", description="whether learning goes on while the agent is evaluated"
     )
     evaluation_episodes: int = Field(default=10, ge=1, description="episodes of the evaluation")
+
+    def check(self) -> None:
+        """Complain about settings that do not fit together."""
+        schedule = self.schedule
+        if schedule.interval > schedule.interactions:
+            raise InputError(
+                f"An interval of {schedule.interval:,} interactions is larger than the training budget of "
+                f"{schedule.interactions:,}; choose a smaller interval."
+            )

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import re
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -168,11 +169,13 @@ class RunDirectory:
         first, count = result.get("evaluated_from", 0), len(result["scores"])
         if result.get("evaluation") != "continuing":
             return [self.evaluation_path(first, index) for index in range(count)]
-        return [path for path in self.learnt_paths() if _interval_of(path) >= first][:count]
+        learnt = [(path, place_of_episode(path)) for path in self.learnt_paths()]
+        return [path for path, place in learnt if place is not None and place[0] >= first][:count]
 
     def learnt_paths(self) -> list[Path]:
         """All episodes that were learnt from, in that order."""
-        return sorted((self.path / "episodes").glob("interval-*/*.json"))
+        found = (self.path / "episodes").glob("interval-*/*.json")
+        return sorted(path for path in found if place_of_episode(path) is not None)
 
     def metrics_size(self) -> int:
         path = self.path / _METRICS
@@ -227,6 +230,8 @@ class RunDirectory:
         scores = result.get("scores")
         if not isinstance(scores, list) or not scores or not all(map(_is_number, [*scores, result.get("score")])):
             raise RecordError(f"{self.path / RESULT} is not a result of noveltree: delete it and run again.")
+        if not isinstance(first := result.get("evaluated_from", 0), int) or first < 0:
+            raise RecordError(f"{self.path / RESULT} is not a result of noveltree: delete it and run again.")
         return result
 
 
@@ -234,8 +239,10 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _interval_of(path: Path) -> int:
-    return int(path.parent.name.removeprefix("interval-"))
+def place_of_episode(path: Path) -> tuple[int, int] | None:
+    """Interval and index of an episode by the name of its file; None if no run writes such a name."""
+    named = re.fullmatch(r"interval-(\d{4,})/(\d{5,})\.json", f"{path.parent.name}/{path.name}")
+    return None if named is None else (int(named[1]), int(named[2]))
 
 
 def _begins_run(entry: Path) -> bool:

@@ -10,7 +10,6 @@ from noveltree.collection import Placement, make_collector
 from noveltree.collection.process import prepare_process
 from noveltree.errors import InputError
 from noveltree.learning.deployment import check_device
-from noveltree.learning.settings import LearningSettings
 from noveltree.protocol import Protocol
 from noveltree.records.run_directory import RunDirectory
 from noveltree.trial.memory import check_memory
@@ -39,7 +38,7 @@ def train(
     check_device(device)
     if protocol.learning is None:
         raise InputError(f"{protocol.agent} learns nothing; train n-cpl, n-cpl-d or cpl.")
-    _check_schedule(protocol.learning)
+    protocol.learning.check()
     check_memory(protocol, workers=workers if placement is None else 1, at_once=episodes_at_once)
     run = RunDirectory.create(directory, protocol, seed)
     with run.locked():
@@ -55,12 +54,3 @@ def train(
             )
         ) as collector:
             return Trial(run, collector, watcher or Watcher(), device=device).run()
-
-
-def _check_schedule(learning: LearningSettings) -> None:
-    schedule = learning.schedule
-    if schedule.interval > schedule.interactions:
-        raise InputError(
-            f"An interval of {schedule.interval:,} interactions is larger than the training budget of "
-            f"{schedule.interactions:,}; choose a smaller --interval."
-        )

@@ -23,6 +23,10 @@ class Executor(Protocol):
         """The trials that have ended, and how; wait for at least one, but no longer than `seconds`."""
         ...
 
-    def close(self) -> list[tuple[str, Outcome]]:
-        """End all that still runs, and release what the executor holds; how those ended."""
+    def stop(self) -> list[tuple[str, Outcome]]:
+        """End all that still runs; how each ended."""
+        ...
+
+    def close(self) -> None:
+        """Release what the executor holds. Nothing runs any more."""
         ...

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import queue
-import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 from noveltree.benchmark.process import Task
 from noveltree.benchmark.supervise import Outcome, Supervised
+
+_SECONDS_BETWEEN_LOOKS = 0.05
 
 
 class LocalExecutor:
@@ -14,39 +16,34 @@ class LocalExecutor:
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
+        # A trial is taken out only after its outcome was handed over, so that an interrupt cannot lose one.
         self._running: dict[str, Supervised] = {}
-        self._ended: queue.SimpleQueue[tuple[str, Outcome]] = queue.SimpleQueue()
-
-    @property
-    def processes(self) -> list[int]:
-        """The process ids of the trials that run."""
-        return [supervised.pid for supervised in self._running.values()]
 
     def capacity(self) -> int:
         return self._workers
 
     def submit(self, name: str, task: Task) -> None:
-        supervised = self._running[name] = Supervised(task)
-        threading.Thread(target=lambda: self._ended.put((name, supervised.wait())), daemon=True).start()
+        self._running[name] = Supervised(task)
 
     def wait(self, seconds: float) -> list[tuple[str, Outcome]]:
-        outcomes: list[tuple[str, Outcome]] = []
-        try:
-            outcomes.append(self._ended.get(timeout=seconds))
-            while True:
-                outcomes.append(self._ended.get_nowait())
-        except queue.Empty:
-            pass
-        for name, _ in outcomes:
+        give_up = time.monotonic() + seconds
+        while True:
+            ended = [(name, outcome) for name, each in self._running.items() if (outcome := each.outcome)]
+            if ended or time.monotonic() > give_up:
+                break
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        for name, _ in ended:
             del self._running[name]
-        return outcomes
+        return ended
 
-    def close(self) -> list[tuple[str, Outcome]]:
-        stopping = [threading.Thread(target=supervised.stop) for supervised in self._running.values()]
-        for thread in stopping:
-            thread.start()
-        for thread in stopping:
-            thread.join()
-        outcomes = [self._ended.get() for _ in self._running]
+    def stop(self) -> list[tuple[str, Outcome]]:
+        if not self._running:
+            return []
+        with ThreadPoolExecutor(len(self._running)) as pool:  # all at once, for each may take its time
+            outcomes = list(pool.map(Supervised.stop, self._running.values()))
+        ended = list(zip(self._running, outcomes, strict=True))
         self._running.clear()
-        return outcomes
+        return ended
+
+    def close(self) -> None:
+        pass

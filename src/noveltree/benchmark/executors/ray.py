@@ -2,7 +2,7 @@
 
 All nodes must see the benchmark's directory under the same path, and have the same noveltree installed. A task
 supervises the process of a trial just as it would be on this machine, so results are the same. When a node dies,
-Ray gives its tasks to others, where the trials go on from what is in the directory.
+its trials go on elsewhere from what is in the directory. Ray itself retries nothing: that is the scheduler's.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import contextlib
 import time
 from typing import Any
 
-from noveltree.benchmark.directory import RETRIES
 from noveltree.benchmark.process import Task
 from noveltree.benchmark.supervise import Outcome, supervise
-from noveltree.collection.cluster import connect
+from noveltree.collection.cluster import Cluster
+from noveltree.errors import InputError
 
 _SECONDS_TO_STOP = 30.0
 
@@ -23,16 +23,20 @@ class RayExecutor:
     """Runs as many trials at once as the cluster has cores for, but no more than `most`."""
 
     def __init__(self, address: str | None, *, most: int | None = None, cores_per_trial: int = 1) -> None:
-        self._ray = connect(address, cores=None if most is None else most * cores_per_trial)
         self._most = most
         self._cores_per_trial = cores_per_trial
-        self._supervise = self._ray.remote(num_cpus=cores_per_trial, max_retries=RETRIES)(supervise)
+        self._cluster = Cluster(address, cores=None if most is None else most * cores_per_trial)
         self._running: dict[Any, str] = {}
-        self._closed = False
+        if not self.capacity():
+            largest = max(self._cluster.cores(), default=0)
+            self._cluster.close()
+            raise InputError(
+                f"No node of the Ray cluster has {cores_per_trial} cores for a trial; the largest has {largest}."
+            )
+        self._supervise = self._cluster.ray.remote(num_cpus=cores_per_trial, max_retries=0)(supervise)
 
     def capacity(self) -> int:
-        cores = sum(node["Resources"].get("CPU", 0.0) for node in self._ray.nodes() if node["Alive"])
-        room = max(1, int(cores) // self._cores_per_trial)
+        room = sum(cores // self._cores_per_trial for cores in self._cluster.cores())
         return room if self._most is None else min(room, self._most)
 
     def submit(self, name: str, task: Task) -> None:
@@ -42,30 +46,35 @@ class RayExecutor:
         if not self._running:
             time.sleep(seconds)
             return []
-        ended, _ = self._ray.wait(list(self._running), num_returns=1, timeout=seconds)
-        return [(self._running.pop(reference), self._outcome(reference)) for reference in ended]
+        references, _ = self._cluster.ray.wait(list(self._running), num_returns=1, timeout=seconds)
+        ended = [(self._running[reference], self._outcome(reference)) for reference in references]
+        for reference in references:
+            del self._running[reference]
+        return ended
 
-    def close(self) -> list[tuple[str, Outcome]]:
-        if self._closed:
+    def stop(self) -> list[tuple[str, Outcome]]:
+        if not self._running:
             return []
-        self._closed = True
+        ray = self._cluster.ray
         for reference in self._running:
-            with contextlib.suppress(self._ray.exceptions.RayError, ValueError):
-                self._ray.cancel(reference)
-        if self._running:
-            self._ray.wait(list(self._running), num_returns=len(self._running), timeout=_SECONDS_TO_STOP)
-        outcomes = [(name, self._outcome(reference)) for reference, name in self._running.items()]
+            with contextlib.suppress(ray.exceptions.RayError, ValueError):
+                ray.cancel(reference)
+        ray.wait(list(self._running), num_returns=len(self._running), timeout=_SECONDS_TO_STOP)
+        ended = [(name, self._outcome(reference)) for reference, name in self._running.items()]
         self._running.clear()
-        self._ray.shutdown()
-        return outcomes
+        return ended
+
+    def close(self) -> None:
+        self._cluster.close()
 
     def _outcome(self, reference: Any) -> Outcome:
-        errors = self._ray.exceptions
+        errors = self._cluster.ray.exceptions
         try:
-            outcome: Outcome = self._ray.get(reference, timeout=0)
+            outcome: Outcome = self._cluster.ray.get(reference, timeout=0)
         except (errors.TaskCancelledError, errors.GetTimeoutError):
             return Outcome("interrupted", 0.0)
-        except errors.RayError as error:  # of the node or of Ray itself; of the trial it is an outcome
-            first = str(error).strip().splitlines()[0]
-            return Outcome("failed", 0.0, f"Its Ray task was lost: {first}")
+        except errors.RayError as error:  # of a node, or of Ray itself; of the trial it is an outcome
+            if isinstance(getattr(error, "cause", None), KeyboardInterrupt):
+                return Outcome("interrupted", 0.0)
+            return Outcome("failed", 0.0, f"Its Ray task was lost: {str(error).strip().splitlines()[0]}")
         return outcome

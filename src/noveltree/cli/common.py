@@ -1,4 +1,4 @@
-"""What the commands for learning share."""
+"""What several commands share: what must be installed, where workers are, and interrupts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from noveltree.errors import InputError
 _PACKAGES = ("torch", "onnx", "onnxruntime", "safetensors")
 
 
-def need_learn_extra(what: str, packages: Sequence[str] = _PACKAGES, *, extra: str = "learn") -> None:
+def need_extra(what: str, packages: Sequence[str] = _PACKAGES, *, extra: str = "learn") -> None:
     """Complain if something needs packages that are not installed, and say how to get them."""
     missing = [package for package in packages if importlib.util.find_spec(package) is None]
     if missing:
@@ -33,7 +33,7 @@ def check_executor(executor: str, address: str | None) -> None:
     if executor == "local" and address is not None:
         raise InputError("An address is that of a Ray cluster; add --executor ray.")
     if executor == "ray":
-        need_learn_extra("Running on a Ray cluster", ("ray",), extra="ray")
+        need_extra("Running on a Ray cluster", ("ray",), extra="ray")
 
 
 def apart_from_results(executor: str) -> AbstractContextManager[object]:
