@@ -1,6 +1,6 @@
 """Measure what running benchmarks costs on this machine: launching, two workers against one, and 10,000 trials.
 
-    python scripts/benchmark_speed.py [--games breakout] [--trials 4] [--episodes 2]
+    python scripts/benchmark_speed.py [--game breakout] [--trials 4] [--episodes 1]
 
 Trials of RIW_C are run with one worker and with two, in turns, on an otherwise idle machine with two cores. What a
 trial's process takes beyond the decisions in its episodes is the cost of launching it.
@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 from noveltree.benchmark import BenchmarkDirectory, collect, plan_suite, read_suite
+from noveltree.benchmark.estimate import estimate
 from noveltree.benchmark.suite import Suite, parse_suite
 
 NOVELTREE = [sys.executable, "-m", "noveltree"]
@@ -46,12 +47,16 @@ def main() -> None:
                     launching += launch_seconds(directory)
                 print(f"{workers} workers: {times[-1]:.1f} s", file=sys.stderr, flush=True)
         many = plan_and_status(Path(folder))
+    # As long as ten episodes of the paper take here: of the length that the authors' had, at the measured rate.
+    (trial,) = plan_suite(read_suite("paper-planners").part(games=[options.game], agents=["riw-c"], trials=1))
+    paper_trial = estimate([trial])[0].seconds
     print(
         json.dumps(
             {
                 "two_workers_ratio": round(statistics.fmean(seconds[2]) / statistics.fmean(seconds[1]), 3),
                 "seconds": {workers: [round(each, 1) for each in times] for workers, times in seconds.items()},
                 "launch_seconds": round(statistics.median(launching), 2),
+                "launch_share_of_paper_trial": round(statistics.median(launching) / paper_trial, 5),
                 **many,
             }
         )

@@ -13,7 +13,7 @@ from noveltree.benchmark.estimate import estimate, expected_steps, expected_work
 from noveltree.benchmark.suite import parse_suite
 from noveltree.benchmark.template import TEMPLATE
 from noveltree.errors import InputError, UnknownNameError
-from noveltree.protocol import make_protocol, make_protocols
+from noveltree.protocol import PRESETS, Protocol, make_protocol, make_protocols
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
 from tests.benchmarks import SMALL, TINY
 
@@ -139,6 +139,19 @@ class TestPlans:
         by_name = {trial.name: trial for trial in trials}
         assert by_name["trials/pong/rtdp/trial-0"].protocol.budget == 6 * 11
         assert by_name["trials/alien/rtdp/trial-0"].protocol.budget == 18 * 11
+
+    @pytest.mark.parametrize("preset", sorted(PRESETS))
+    def test_protocols_are_the_same_without_an_emulator(self, preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        def make() -> list[Protocol]:
+            return [
+                make_protocol("alien", preset=preset, agent=agent, action_set=actions)
+                for agent in (None, *AGENTS)
+                for actions in (None, "full")
+            ]
+
+        without = make()
+        monkeypatch.setattr("noveltree.protocol._known_actions", lambda fields: None)
+        assert make() == without
 
     @pytest.mark.parametrize("agent", sorted(AGENTS))
     def test_protocols_for_many_games_are_those_made_one_by_one(self, agent: str) -> None:

@@ -237,15 +237,20 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         "rom_md5": rom_md5(name) if kind == "atari" else None,
         "noveltree_version": __version__,
     }
-    world = _look_at({**fields, **merged, **agent_choices})
-    fields["game"] = world.name
-    if world.max_episode_steps is not None:
-        fields["max_frames"] = world.max_episode_steps
-    if "features" in agent.uses and kind != "atari":
-        agent_choices.setdefault("features", default_features(world.start))
-    settings = agent.settings(**agent_choices)
-    agent.assemble(world.start, settings)  # complains about features that do not fit
-    fields["budget"] = agent.default_budget(world.actions, settings)
+    known = _known_actions({**fields, **merged, **agent_choices})
+    if known is not None:
+        settings = agent.settings(**agent_choices)
+        fields["budget"] = agent.default_budget(known, settings)
+    else:
+        world = _look_at({**fields, **merged, **agent_choices})
+        fields["game"] = world.name
+        if world.max_episode_steps is not None:
+            fields["max_frames"] = world.max_episode_steps
+        if "features" in agent.uses and kind != "atari":
+            agent_choices.setdefault("features", default_features(world.start))
+        settings = agent.settings(**agent_choices)
+        agent.assemble(world.start, settings)  # complains about features that do not fit
+        fields["budget"] = agent.default_budget(world.actions, settings)
     fields |= {key: agent.used(settings).get(key) for key in _AGENT_SETTINGS}
     fields |= {**merged, "agent": agent.name}
     fields["budget"] = float(fields["budget"])
@@ -334,6 +339,29 @@ def _make_simulator(fields: dict[str, Any]) -> Simulator:
             return GymnasiumSimulator(fields["game"])
         case _:
             return Corridor()
+
+
+#: Features that every Atari game has.
+_ATARI_FEATURES = ("pixels", "ram", "bprost")
+
+
+def _known_actions(fields: dict[str, Any]) -> int | None:
+    """The number of actions of an Atari game whose settings need not be tried out; None if they must be.
+
+    Loading a game and what looks at its screens takes most of a second, which planning a suite can do without.
+    """
+    plain = (
+        fields["simulator"] == "atari"
+        and fields["mode"] is None
+        and fields["difficulty"] is None
+        and fields["action_set"] in ("minimal", "full")
+        and isinstance(fields["frame_skip"], int)
+        and fields["frame_skip"] >= 1
+        and fields.get("features", "pixels") in _ATARI_FEATURES
+    )
+    if not plain:
+        return None
+    return ACTION_COUNTS[fields["game"]] if fields["action_set"] == "minimal" else FULL_ACTION_SET
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from noveltree.records.lock import is_locked
 from noveltree.records.manifest import MANIFEST, NO_FILE, Manifest, checksums, read_manifest, write_manifest
 from noveltree.records.run_directory import RUN, RunDirectory, place_of_episode
 
-#: How an episode file begins.
-_BEGINNING = f'{{\n"format": "{FORMAT}"'.encode()
+#: What an episode file says of itself within its first bytes.
+_FORMAT, _BEGINNING = FORMAT.encode(), 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _is_episode(path: Path) -> bool:
     if path.parent.parent.name in ("episodes", "evaluation"):
         return True
     with contextlib.suppress(OSError), path.open("rb") as file:
-        return file.read(len(_BEGINNING)) == _BEGINNING
+        return _FORMAT in file.read(_BEGINNING)
     return False
 
 

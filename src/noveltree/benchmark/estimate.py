@@ -16,12 +16,13 @@ from noveltree.episodes import drive
 from noveltree.lookahead import Interactions
 from noveltree.protocol import Protocol
 from noveltree.published import authors_curve
+from noveltree.simulators.atari import time_emulator
 
-#: How many games of a suite are played for a moment.
-_GAMES = 2
-#: Learning and playing with networks cost so many times what planning without them does: 1.46 / 1.13 of the raw
-#: emulator's time, as `noveltree bench learning` and `noveltree bench planning` measure it.
-_LEARNING = 1.3
+#: How many games of a suite are tried, and with how many calls of the emulator.
+_GAMES, _CALLS = 2, 25
+#: What an interaction costs if a call of the bare emulator costs 1, as `noveltree bench planning` and
+#: `noveltree bench learning` measure it.
+_PLANNING, _LEARNING = 1.13, 1.46
 #: Bytes of an episode file per decision and besides, and of a trial's checkpoints of 84 x 84 screens.
 _BYTES_PER_STEP, _BYTES_PER_EPISODE, _BYTES_OF_CHECKPOINTS = 36, 2_500, 135_000_000
 #: Which of the authors' agents played like one of ours, in their first million of interactions.
@@ -101,7 +102,7 @@ def _estimate(trial: PlannedTrial, rates: dict[str, float]) -> Estimate:
     if protocol.learning is None:
         return Estimate(round(work), seconds, _size(trial.episodes, steps))
     size = _size(steps / steps_per_episode, steps) + _BYTES_OF_CHECKPOINTS
-    return Estimate(round(work), seconds * _LEARNING, size)
+    return Estimate(round(work), seconds / _PLANNING * _LEARNING, size)
 
 
 def _size(episodes: float, steps: float) -> int:
@@ -128,7 +129,9 @@ def _measure_rates(protocols: Sequence[Protocol]) -> dict[str, float]:
 
 
 def _seconds_per_interaction(protocol: Protocol) -> float:
-    """CPU time of a decision with the paper's budget, without networks."""
+    """CPU time of an interaction without networks."""
+    if protocol.simulator == "atari":
+        return _PLANNING * time_emulator(protocol.game, frame_skip=protocol.frame_skip, calls=_CALLS)
     with contextlib.closing(protocol.make_simulator()) as simulator:
         for budget in (1.0, float(PAPER_BUDGET)):  # what is compiled and loaded in the first is not measured
             tried = protocol.model_copy(update={"budget": budget, "budget_unit": "interactions"})

@@ -165,6 +165,7 @@ def rom_path(game: str) -> Path:
     return Path(path)
 
 
+@functools.cache
 def rom_md5(game: str) -> str:
     """The MD5 sum of a canonical game's ROM, by which ale-py identifies it."""
     return hashlib.md5(rom_path(game).read_bytes(), usedforsecurity=False).hexdigest()
