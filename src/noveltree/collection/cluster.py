@@ -20,8 +20,9 @@ class Cluster:
     """A connection to the cluster at an address, or one that is started on this machine if there is no address.
 
     Whoever may talk to a Ray cluster may run code on it. So a token is asked for, unless RAY_AUTH_MODE says
-    otherwise; a cluster that is started here has one that nobody else knows, listens on this machine alone, and has
-    no dashboard. If this process is connected to a cluster already, that one is used, and left as it is.
+    otherwise; a cluster that is started here has one that nobody else knows, and no dashboard. (Ray listens on all
+    interfaces, whatever address it is given: the token is what keeps others out.) If this process is connected to a
+    cluster already, that one is used, and left as it is.
     """
 
     def __init__(self, address: str | None, *, cores: int | None = None) -> None:
@@ -61,7 +62,7 @@ def _connect(ray: Any, address: str | None, cores: int | None) -> None:
         options |= {} if cores is None else {"num_cpus": cores}
     else:
         options["address"] = address
-        if address.startswith("127."):  # of this machine alone; Ray would look for a node at another address
+        if address.startswith("127."):  # of this machine; Ray would look for a node at another address
             options["_node_ip_address"] = address.partition(":")[0]
     heeded = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
