@@ -14,6 +14,7 @@ from noveltree.cli import (
     agents,
     bench,
     benchmark,
+    compare,
     curve,
     doctor,
     evaluate,
@@ -42,6 +43,7 @@ app.command()(train.train)
 app.command()(evaluate.evaluate)
 app.command()(runs.runs)
 app.command()(curve.curve)
+app.command()(compare.compare)
 app.command()(games.games)
 app.command()(agents.agents)
 app.command()(verify.verify)

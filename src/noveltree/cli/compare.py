@@ -1,0 +1,95 @@
+"""`noveltree compare`: two agents, game by game."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from noveltree.analysis.compare import Comparison
+from noveltree.analysis.compare import compare as compare_samples
+from noveltree.analysis.results import PUBLISHED, Results, read_results
+from noveltree.cli.console import counted, out, print_json, table
+from noveltree.errors import InputError
+
+
+def compare(
+    first: Annotated[str, typer.Argument(help="A table, a benchmark, a run, or 'published'; with :AGENT.")],
+    second: Annotated[str, typer.Argument(help="What it is compared with.")],
+    p_value: Annotated[
+        float, typer.Option(help="Below it Welch's test finds a difference.", min=0.0, max=1.0)
+    ] = 0.1,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Compare two agents game by game, with Welch's test, and say in a sentence who is better.
+
+    [bold]Examples[/]
+
+      noveltree compare results/paper-planners:riw-c results/paper-planners:riw-d
+
+      noveltree compare results/paper-planners:riw-c published:riw-c
+
+      noveltree compare published:n-cpl published:riw-c
+    """
+    (one, one_name), (other, other_name) = _find(first), _find(second)
+    made = compare_samples(one.of(one_name), other.of(other_name), p_value=p_value)
+    if not made.games:
+        raise InputError(f"{first} and {second} have no game in common.")
+    if json:
+        print_json(
+            {
+                "first": first,
+                "second": second,
+                "games": [asdict(game) for game in made.games],
+                "only_first": made.only_first,
+                "only_second": made.only_second,
+                "first_better": made.better("first"),
+                "second_better": made.better("second"),
+                "sign_test_p_value": made.p_value,
+                "verdict": _sentence(first, second, made),
+            }
+        )
+        return
+    out.print(f"A: {first}\nB: {second}", soft_wrap=True)
+    listing = table("game", "A", "+- A", "B", "+- B", "p", "better", right=("A", "+- A", "B", "+- B", "p"))
+    for game in made.games:
+        sides = (game.first.mean, game.first.interval, game.second.mean, game.second.interval)
+        p = "" if game.p_value is None else f"{game.p_value:.3f}"
+        listing.add_row(game.game, *map(_number, sides), p, {"first": "A", "second": "B", "even": ""}[game.verdict])
+    out.print(listing)
+    for name, missing in (("A", made.only_second), ("B", made.only_first)):
+        if missing:
+            out.print(
+                f"{name} has no scores in {counted(len(missing), 'game')}: {', '.join(missing)}", soft_wrap=True
+            )
+    out.print(_sentence("A", "B", made), soft_wrap=True)
+
+
+def _find(name: str) -> tuple[Results, str | None]:
+    """The results that a name stands for, and the agent in them."""
+    source, colon, agent = name.rpartition(":")
+    if not colon:
+        return read_results(name), None
+    return read_results(source or PUBLISHED), agent
+
+
+def _number(value: float) -> str:
+    """Large numbers without decimals, small ones with some; nothing if there is none."""
+    if math.isnan(value):
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.4g}"
+
+
+def _sentence(first: str, second: str, made: Comparison) -> str:
+    ours, theirs = made.higher
+    games = counted(len(made.games), "game")
+    counts = (
+        f"{first} has the higher mean in {ours} of {games}, {second} in {theirs} "
+        f"(sign test p = {made.p_value:.2g}); "
+        f"significantly (p < {made.significance:g}) in {made.better('first')} and {made.better('second')}"
+    )
+    if made.p_value >= made.significance:
+        return f"{counts}: all in all neither is better."
+    return f"{counts}: all in all {first if ours > theirs else second} is better."

@@ -1,0 +1,130 @@
+"""Comparing two agents: by hand, from tables, runs, benchmarks and the paper; and bad tables."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from noveltree.analysis.compare import compare
+from noveltree.analysis.results import published_results, read_results, read_table
+from noveltree.analysis.statistics import Sample
+from noveltree.benchmark import run_benchmark
+from noveltree.benchmark.executors import LocalExecutor
+from noveltree.errors import InputError, RecordError
+from noveltree.trial import train
+from tests.benchmarks import create
+from tests.command_line import Cli
+from tests.runs import small_protocol
+
+ROOT = Path(__file__).parent.parent
+TABLE = """agent,game,trial,episode,phase,score,protocol_hash,differs
+good,pong,0,0,evaluation,10,aa,
+good,pong,0,1,evaluation,12,aa,
+good,pong,0,0,training,-5,aa,
+good,Breakout,0,0,evaluation,3,ab,
+good,Breakout,0,1,evaluation,5,ab,
+bad,pong,0,0,evaluation,1,ba,
+bad,pong,0,1,evaluation,3,ba,
+"""
+
+
+class TestByHand:
+    def test_verdicts_are_those_of_welchs_test(self) -> None:
+        first = {"a": Sample.of([10.0, 11.0, 12.0]), "b": Sample.of([1.0, 9.0]), "c": Sample.of([1.0])}
+        second = {"a": Sample.of([1.0, 2.0, 3.0]), "b": Sample.of([2.0, 9.0]), "d": Sample.of([1.0])}
+        made = compare(first, second)
+        assert [(game.game, game.verdict) for game in made.games] == [("a", "first"), ("b", "even")]
+        assert made.games[0].p_value == pytest.approx(
+            stats.ttest_ind([10, 11, 12], [1, 2, 3], equal_var=False).pvalue
+        )
+        assert (made.only_first, made.only_second) == (("c",), ("d",))
+        assert made.higher == (1, 1)
+
+    @pytest.mark.parametrize(("wins", "losses"), [(5, 0), (9, 1), (3, 3), (0, 7), (0, 0)])
+    def test_the_sign_test_is_the_binomial_one(self, wins: int, losses: int) -> None:
+        signs = [1.0] * wins + [-1.0] * losses + [0.0]
+        first = {str(number): Sample(sign, math.nan, 1) for number, sign in enumerate(signs)}
+        second = {game: Sample(0.0, math.nan, 1) for game in first}
+        expected = stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+        assert compare(first, second).p_value == pytest.approx(expected)
+
+
+class TestTables:
+    def test_only_evaluation_episodes_count(self, tmp_path: Path) -> None:
+        (tmp_path / "table.csv").write_text(TABLE)
+        results = read_results(str(tmp_path / "table.csv"))
+        assert results.of("good")["pong"].mean == 11.0
+        assert results.of("good").keys() == {"pong", "breakout"}
+        assert results.of("bad")["pong"].count == 2
+
+    @pytest.mark.parametrize(
+        ("change", "complaint"),
+        [
+            (("agent,", "agnt,"), "it has no column agent"),
+            ((",12,", ",nan,"), "line 3: the score 'nan' is no number"),
+            ((",12,", ",many,"), "line 3: the score 'many' is no number"),
+            (("good,pong,0,1", "good,pong,0,0"), "line 3: the same episode as in line 2"),
+            (("Breakout", "Brekout"), "line 5: Unknown game 'Brekout'. Did you mean 'breakout'?"),
+            ((",12,aa", ",12,zz"), "line 3: another protocol than before of good in pong"),
+            ((",12,aa,", ",12,aa,budget 5"), "line 3: not comparable with the others: budget 5"),
+            ((",12,aa,\n", "\n"), "line 3: it ends too early"),
+        ],
+    )
+    def test_what_is_wrong_names_the_row(self, tmp_path: Path, change: tuple[str, str], complaint: str) -> None:
+        path = tmp_path / "table.csv"
+        path.write_text(TABLE.replace(*change, 1) if change[0] != "Breakout" else TABLE.replace(*change))
+        with pytest.raises(RecordError) as caught:
+            read_table(path)
+        assert complaint in str(caught.value)
+
+    def test_what_is_no_table_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
+        with pytest.raises(RecordError, match="no table of episodes"):
+            read_results(str(tmp_path / "binary.csv"))
+        (tmp_path / "none.csv").write_text(TABLE.splitlines()[0])
+        with pytest.raises(RecordError, match="no evaluation episodes"):
+            read_results(str(tmp_path / "none.csv"))
+        with pytest.raises(InputError, match="no table, benchmark or run"):
+            read_results(str(tmp_path / "nowhere"))
+
+
+def test_published_intervals_are_those_of_the_paper() -> None:
+    sample = published_results().of("n-cpl")["alien"]
+    assert (sample.mean, round(sample.interval, 2), sample.count) == (6943.4, 507.28, 50)
+    assert math.isnan(published_results().of("pi-iw")["alien"].interval)
+
+
+class TestCommandLine:
+    def test_a_benchmark_against_the_paper(self, cli: Cli) -> None:
+        ours = f"{ROOT / 'results' / 'paper-planners'}:riw-c"
+        told = cli("compare", ours, "published:riw-c", "--json").object
+        assert len(told["games"]) == 12
+        assert len(told["only_second"]) == 42
+        assert "all in all neither is better" in told["verdict"]
+        shown = cli("compare", ours, "published:riw-c").out
+        assert "B: published:riw-c" in shown
+        assert "A has no scores in 42 games" in shown
+
+    def test_the_paper_against_itself(self, cli: Cli) -> None:
+        shown = cli("compare", "published:n-cpl", "published:riw-c").out
+        assert "A has the higher mean in 50 of 54 games, B in 3" in shown
+        assert shown.endswith("all in all A is better.\n")
+
+    def test_a_run_against_a_benchmark(self, cli: Cli) -> None:
+        run_benchmark(create(Path("bench")), LocalExecutor(2))
+        train(Path("run"), small_protocol())
+        assert cli("compare", "run", "bench:riw-d", "--json").object["games"][0]["game"] == "corridor"
+
+    @pytest.mark.parametrize(
+        ("arguments", "complaint"),
+        [
+            (["published", "published:riw-c"], "published has several agents; name one of them"),
+            (["published:riw", "published:riw-c"], "Unknown agent in published 'riw'. Did you mean"),
+            (["nowhere:x", "published:riw-c"], "There is no table, benchmark or run nowhere"),
+        ],
+    )
+    def test_bad_input_gets_one_sentence(self, cli: Cli, arguments: list[str], complaint: str) -> None:
+        assert complaint in cli("compare", *arguments).sentence
