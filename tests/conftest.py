@@ -17,6 +17,7 @@ from tests.command_line import Cli, Result
 def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Iterator[Cli]:
     """Run a command line in this process, which saves the time of starting another; in a fresh directory."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")  # which the command line sets, and which is taken back afterwards
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def run(*arguments: object) -> Result:

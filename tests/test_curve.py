@@ -18,7 +18,7 @@ from matplotlib.image import imread
 from typer.testing import CliRunner
 
 from noveltree.analysis import FinishedInterval, MillionRange, RunCurve, finished_intervals, ranges, up_to
-from noveltree.cli import learning
+from noveltree.cli import common
 from noveltree.cli.curve import curve
 from noveltree.errors import InputError, OutputError, RecordError
 from noveltree.learning import LearningSettings
@@ -217,7 +217,7 @@ class TestCommand:
 
     def test_json_is_the_numbers_and_nothing_else(self, tmp_path: Path) -> None:
         first = make_run(tmp_path / "first")
-        first.write_result({"score": 6500.0})
+        first.write_result({"score": 6500.0, "scores": [6500.0]})
         make_run(tmp_path / "second", seed=1)
         app = typer.Typer()
         app.command()(curve)
@@ -291,6 +291,6 @@ class TestCommand:
     def test_without_matplotlib_it_says_how_to_get_it(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(learning.importlib.util, "find_spec", lambda package: None)
+        monkeypatch.setattr(common.importlib.util, "find_spec", lambda package: None)
         with pytest.raises(InputError, match=r"Drawing needs matplotlib.*'noveltree\[plot\]'"):
             curve([tmp_path])
