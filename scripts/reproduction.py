@@ -12,12 +12,10 @@ from __future__ import annotations
 import argparse
 import csv
 import math
-import statistics
 from collections import defaultdict
 from pathlib import Path
 
-from scipy import stats
-
+from noveltree.analysis.statistics import Sample, welch_p_value
 from noveltree.published import PUBLISHED_AGENTS, PUBLISHED_EPISODES, published_scores
 from noveltree.simulators.games import game_title
 
@@ -68,29 +66,23 @@ def build_table(scores: dict[tuple[str, str], list[float]]) -> str:
     ]
     same = 0
     for (name, agent), ours in sorted(scores.items()):
-        mean, deviation = statistics.mean(ours), statistics.stdev(ours)
+        sample = Sample.of(ours)
         theirs = published_scores()[agent][name]
         if theirs.interval is None:
             raise SystemExit(f"The paper has no interval of {agent} in {name}.")
-        n = PUBLISHED_EPISODES
-        their_deviation = published_sd(theirs.interval)
-        p = _welch(mean, deviation, len(ours), theirs.mean, their_deviation, n)
+        their_sample = Sample(theirs.mean, published_sd(theirs.interval), PUBLISHED_EPISODES)
+        p = welch_p_value(sample, their_sample)
+        if p is None:
+            raise SystemExit(f"One episode of {agent} in {name} is too few.")
         same += p > 0.05
         lines.append(
             f"| {game_title(name)} | {PUBLISHED_AGENTS[agent]} | {len(ours)} "
-            f"| {mean:,.1f} | {deviation / math.sqrt(len(ours)):,.1f} "
-            f"| {theirs.mean:,.1f} | {their_deviation / math.sqrt(n):,.1f} | {p:.2f} |"
+            f"| {sample.mean:,.1f} | {sample.standard_error:,.1f} "
+            f"| {theirs.mean:,.1f} | {their_sample.standard_error:,.1f} | {p:.2f} |"
         )
     lines.append("")
     lines.append(f"Not different (p > 0.05) in {same} of {len(scores)} rows.")
     return "\n".join(lines)
-
-
-def _welch(mean: float, sd: float, n: int, other_mean: float, other_sd: float, other_n: int) -> float:
-    if sd == other_sd == 0.0:  # nothing varies: the means are the same, or certainly not
-        return 1.0 if mean == other_mean else 0.0
-    test = stats.ttest_ind_from_stats(mean, sd, n, other_mean, other_sd, other_n, equal_var=False)
-    return float(test.pvalue)
 
 
 if __name__ == "__main__":

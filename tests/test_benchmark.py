@@ -35,6 +35,7 @@ from noveltree.records.manifest import read_manifest
 from noveltree.records.run_directory import RunDirectory
 from tests.benchmarks import SMALL, TINY, create, table
 from tests.command_line import NOVELTREE, Cli, on_a_terminal
+from tests.processes import children_of, is_alive, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -616,18 +617,6 @@ class TestJournal:
         assert [event["event"] for event in journal.read()] == ["began", "failed"]
 
 
-def children_of(process: int) -> list[int]:
-    text = Path(f"/proc/{process}/task/{process}/children").read_text()
-    return [int(child) for child in text.split()]
-
-
-def wait_until(condition: Any, seconds: float = 60.0) -> None:
-    give_up = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < give_up, "it takes too long"
-        time.sleep(0.02)
-
-
 LONG = TINY.replace("[corridor]", "[breakout]").replace("budget: 5, max_frames: 200", "budget: 100")
 
 
@@ -775,14 +764,6 @@ class TestCommandLine:
         assert "30 trials: 3 games x 2 agents x 5" in cli("benchmark", "plan", "suite.yaml").out
         assert cli("benchmark", "init", "mine.yaml", "--from", "smoke").code == 0
         assert "name: smoke" in Path("mine.yaml").read_text()
-
-
-def is_alive(process: int) -> bool:
-    """Whether a process exists and is no zombie that nobody has buried yet."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_watchers_see_what_is_running(tmp_path: Path) -> None:

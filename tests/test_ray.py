@@ -22,8 +22,8 @@ from noveltree.records.run_directory import RunDirectory
 from noveltree.trial import train
 from tests.benchmarks import SMALL, TINY, create, table
 from tests.command_line import NOVELTREE
+from tests.processes import wait_until
 from tests.runs import contents, small_protocol
-from tests.test_benchmark import wait_until
 
 pytestmark = [
     pytest.mark.ray,

@@ -19,6 +19,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+#: What a command that was interrupted exits with.
+INTERRUPTED = 130
+
 
 class NoveltreeError(Exception):
     """Base of all errors that noveltree raises on purpose."""

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import hashlib
 import importlib.metadata
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -268,37 +267,6 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
     return protocol
 
 
-def make_protocols(games: Sequence[str], *, preset: str = DEFAULT_PRESET, **choices: Any) -> list[Protocol]:
-    """The same protocol for many games; faster than one by one.
-
-    What a protocol says of another Atari game is known without loading that game into an emulator.
-    """
-    made: list[Protocol] = []
-    of_atari: Protocol | None = None
-    for game in games:
-        kind, name = _which_simulator(game)
-        if kind == "atari" and of_atari is not None:
-            made.append(_in_another_game(of_atari, name, budget_chosen=_chooses_budget(preset, choices)))
-            continue
-        protocol = make_protocol(game, preset=preset, **choices)
-        made.append(protocol)
-        if kind == "atari" and protocol.mode is None and protocol.difficulty is None:
-            of_atari = protocol
-    return made
-
-
-def _chooses_budget(preset: str, choices: dict[str, Any]) -> bool:
-    return choices.get("budget") is not None or "budget" in PRESETS[preset].choices
-
-
-def _in_another_game(protocol: Protocol, game: str, *, budget_chosen: bool) -> Protocol:
-    changes: dict[str, Any] = {"game": game, "rom_md5": rom_md5(game)}
-    if not budget_chosen:
-        actions = ACTION_COUNTS[game] if protocol.action_set == "minimal" else FULL_ACTION_SET
-        changes["budget"] = float(get_agent(protocol.agent).default_budget(actions, protocol.settings()))
-    return protocol.model_copy(update=changes)
-
-
 def parse_protocol(data: Any) -> Protocol:
     """A protocol from its JSON object, as it stands in a record."""
     try:
@@ -376,32 +344,6 @@ class _World:
 
 def _look_at(fields: dict[str, Any]) -> _World:
     """Make a simulator and look at it."""
-    if fields["simulator"] != "atari":
-        return _look_inside(fields)
-    return _look_at_atari(
-        *(fields[name] for name in ("game", "action_set", "frame_skip", "mode", "difficulty")),
-        fields.get("features") == "bprost",
-    )
-
-
-@functools.lru_cache(maxsize=8)  # loading a game takes a tenth of a second
-def _look_at_atari(
-    game: str, action_set: str, frame_skip: int, mode: int | None, difficulty: int | None, tiles: bool
-) -> _World:
-    return _look_inside(
-        {
-            "simulator": "atari",
-            "game": game,
-            "action_set": action_set,
-            "frame_skip": frame_skip,
-            "mode": mode,
-            "difficulty": difficulty,
-            "features": "bprost" if tiles else None,
-        }
-    )
-
-
-def _look_inside(fields: dict[str, Any]) -> _World:
     with contextlib.closing(_make_simulator(fields)) as simulator:
         environment = simulator if isinstance(simulator, GymnasiumSimulator) else None
         return _World(

@@ -42,7 +42,7 @@ class Row:
     seconds: float
     protocol_hash: str
     differs: str
-    """Why the score is not to be compared with the others of its game; empty if it is."""
+    """Why the score is not to be compared with the others; empty if it is."""
     episode_file: str
     """Relative to the table."""
 

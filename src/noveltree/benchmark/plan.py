@@ -12,7 +12,7 @@ from noveltree.agents import get_agent
 from noveltree.benchmark.suite import Suite, SuiteAgent
 from noveltree.errors import InputError, NoveltreeError, UnknownNameError
 from noveltree.learning import LearningSettings
-from noveltree.protocol import Protocol, make_protocols
+from noveltree.protocol import Protocol, make_protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,9 @@ def plan_suite(suite: Suite) -> list[PlannedTrial]:
     for agent in suite.agents:
         try:
             choices = {**suite.conditions.model_dump(), **agent.settings(), **_learning(suite, agent)}
-            made = make_protocols(suite.game_names, preset=suite.preset, agent=agent.agent, **choices)
+            made = [
+                make_protocol(game, preset=suite.preset, agent=agent.agent, **choices) for game in suite.game_names
+            ]
         except NoveltreeError as error:
             of_game = isinstance(error, UnknownNameError) and error.kind == "game"
             who = "" if of_game else f"{agent.name}: "

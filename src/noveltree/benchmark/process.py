@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from noveltree.benchmark.directory import PROGRESS
-from noveltree.errors import BusyError, NoveltreeError, OutputError
+from noveltree.errors import INTERRUPTED, BusyError, NoveltreeError, OutputError
 from noveltree.protocol import parse_protocol
 from noveltree.records.files import write_quickly
-from noveltree.trial import EPISODES_AT_ONCE, Progress, Watcher, play_trial, train
+from noveltree.trial import Progress, Watcher, play_trial, train
 
 _SECONDS_BETWEEN_REPORTS = 1.0
 #: How long an ending may take once nobody waits for it any more.
 _SECONDS_TO_END = 20.0
-_INTERRUPTED = 130
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ def main() -> None:
     try:
         _run(task)
     except KeyboardInterrupt:
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
     except NoveltreeError as error:
         _say(error=str(error), kind=_kind(error))
         sys.exit(1)
@@ -69,14 +68,7 @@ def _run(task: Task) -> None:
             directory, protocol, seed=task.seed, episodes=task.episodes, workers=task.workers, watcher=watcher
         )
     else:
-        train(
-            directory,
-            protocol,
-            seed=task.seed,
-            workers=task.workers,
-            episodes_at_once=EPISODES_AT_ONCE,
-            watcher=watcher,
-        )
+        train(directory, protocol, seed=task.seed, workers=task.workers, watcher=watcher)
 
 
 def _kind(error: NoveltreeError) -> str:
@@ -117,7 +109,7 @@ def _end_with_supervisor() -> None:
     sys.stdin.read()
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(_SECONDS_TO_END)
-    os._exit(_INTERRUPTED)
+    os._exit(INTERRUPTED)
 
 
 def _interrupt(number: int, frame: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import time
 from collections import deque
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from noveltree.benchmark.executors import Executor
 from noveltree.benchmark.process import Task
 from noveltree.benchmark.supervise import Outcome
 from noveltree.errors import OutputError
+from noveltree.records.files import file_digest
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 #: After so many seconds a trial is tried again that another process was at work on.
@@ -73,7 +73,7 @@ class _Run:
         self._waiting = deque(self._benchmark.in_state("interrupted", "running"))
         self._waiting.extend(self._benchmark.in_state("waiting"))
         self._busy_until: dict[str, float] = {}
-        self._plan_digest = hashlib.sha256(directory.plan_path.read_bytes()).hexdigest()
+        self._plan_digest = file_digest(directory.plan_path)
 
     def run(self) -> list[TrialStatus]:
         running = self._benchmark.running

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import signal
 import socket
@@ -17,7 +16,7 @@ from typing import Literal
 
 from noveltree.benchmark.process import Task
 from noveltree.errors import OutputError
-from noveltree.records.files import make_directory
+from noveltree.records.files import file_digest, make_directory
 
 #: How the process of a trial ended. `busy`: another process is at work on it. `output`: nothing can be written.
 Ending = Literal["finished", "failed", "interrupted", "busy", "output"]
@@ -142,6 +141,6 @@ def supervise(task: Task) -> Outcome:
 def _sees(plan: Path, digest: str) -> bool:
     """Whether the benchmark's directory is here, and the right one."""
     try:
-        return hashlib.sha256(plan.read_bytes()).hexdigest() == digest
+        return file_digest(plan) == digest
     except OSError:
         return False

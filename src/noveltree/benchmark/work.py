@@ -16,15 +16,12 @@ class Work:
         self._expected = {trial.name: expected_work(trial) * relative_cost(trial.protocol) for trial in trials}
         self._before = self._done(benchmark)
 
-    def done_since(self, benchmark: Benchmark) -> float:
-        """What was done in this life of the benchmark."""
-        return sum(max(0.0, done - self._before[name]) for name, done in self._done(benchmark).items())
-
-    def left(self, benchmark: Benchmark) -> float:
-        """What is still to do; nobody waits for what has failed."""
+    def look(self, benchmark: Benchmark) -> tuple[float, float]:
+        """What was done in this life of the benchmark, and what is left; nobody waits for what has failed."""
         done = self._done(benchmark)
+        since = sum(max(0.0, each - self._before[name]) for name, each in done.items())
         waited_for = benchmark.in_state("running", "interrupted", "waiting")
-        return sum(self._expected[each.trial.name] - done[each.trial.name] for each in waited_for)
+        return since, sum(self._expected[each.trial.name] - done[each.trial.name] for each in waited_for)
 
     def _done(self, benchmark: Benchmark) -> dict[str, float]:
         return {

@@ -40,21 +40,25 @@ from noveltree.cli.console import (
     size,
     table,
 )
-from noveltree.errors import InputError
+from noveltree.errors import INTERRUPTED, InputError
 from noveltree.records.files import check_writable, write_atomically
 
 app = typer.Typer(
     help="Games x agents x trials: plan, run on this machine or on a cluster, collect.", no_args_is_help=True
 )
-_INTERRUPTED = 130
 #: Rows of games and agents that `plan` prints unless told to print every trial.
 _MOST_ROWS = 60
+
+
+def _complete_suite(incomplete: str) -> list[str]:
+    """What a shell offers while a suite is typed; their files are not read before."""
+    return completion(shipped_suites())(incomplete)
+
 
 _Suite = Annotated[
     str,
     typer.Argument(
-        help="A suite: smoke, paper, paper-planners, smrf, or a YAML file.",
-        autocompletion=completion(shipped_suites()),
+        help="A suite: smoke, paper, paper-planners, smrf, or a YAML file.", autocompletion=_complete_suite
     ),
 ]
 _Dir = Annotated[Path, typer.Argument(help="The benchmark's directory.")]
@@ -82,7 +86,7 @@ def init(
     file: Annotated[Path, typer.Argument(help="The file to write.")] = Path("suite.yaml"),
     suite: Annotated[
         str | None,
-        typer.Option("--from", help="A shipped suite to begin with.", autocompletion=completion(shipped_suites())),
+        typer.Option("--from", help="A shipped suite to begin with.", autocompletion=_complete_suite),
     ] = None,
 ) -> None:
     """Write a commented suite to change to your liking.
@@ -113,7 +117,7 @@ def plan(
 ) -> None:
     """Print the trials of a suite and what they take, before anything runs.
 
-    The time is that of this machine, measured now for a second.
+    The time is that of this machine, measured now.
 
     [bold]Example[/]: noveltree benchmark plan paper --workers 80
     """
@@ -361,7 +365,7 @@ def _run(directory: BenchmarkDirectory, where: _Where, *, json: bool) -> None:
                 )
         except KeyboardInterrupt:
             err.print(f"Stopped; what was running goes on where it was. To go on: {command}", soft_wrap=True)
-            raise typer.Exit(_INTERRUPTED) from None
+            raise typer.Exit(INTERRUPTED) from None
     if json:
         print_json(summary(directory, statuses))
     else:

@@ -49,15 +49,14 @@ class View:
 
     def show(self, benchmark: Benchmark, ended: TrialStatus | None) -> None:
         """Tell of a trial that has ended, and draw the table anew."""
-        if self._work is None:
-            self._work = Work(benchmark)
         if ended is not None and not self._quiet and (line := self._ending(ended)) is not None:
             try:
                 (self._live.console if self._shows else out).print(line, soft_wrap=True)
             except SystemExit:  # rich, when nobody reads any more, as in `| head`: no reason to stop
                 self._quiet = True
         if self._shows:
-            self._live.update(self._picture(benchmark), refresh=True)
+            self._work = self._work or Work(benchmark)
+            self._live.update(self._picture(benchmark, self._work), refresh=True)
 
     def print_status(self, statuses: Sequence[TrialStatus], *, running: bool) -> None:
         """All trials, or those that matter, and how many there are of each state."""
@@ -90,7 +89,7 @@ class View:
     def _command(self, name: str) -> str:
         return shlex.join(["noveltree", "benchmark", name, str(self._directory.path)])
 
-    def _picture(self, benchmark: Benchmark) -> RenderableType:
+    def _picture(self, benchmark: Benchmark, work: Work) -> RenderableType:
         """What fits on the screen: failures, then what is running, then the sums."""
         room = max(3, err.height - 4)
         failed = benchmark.in_state("failed")
@@ -116,21 +115,8 @@ class View:
         lines.append(listing)
         if len(running) > shown:
             lines.append(Text(f"... and {len(running) - shown} more"))
-        lines.append(self._sums(benchmark))
+        lines.append(_sums(benchmark, work))
         return Group(*lines)
-
-    def _sums(self, benchmark: Benchmark) -> Text:
-        assert self._work is not None
-        done, failed = len(benchmark.in_state("finished")), len(benchmark.in_state("failed"))
-        elapsed = time.monotonic() - benchmark.started
-        rate = self._work.done_since(benchmark) / elapsed if elapsed else 0.0
-        left = f"about {duration(self._work.left(benchmark) / rate)} left" if rate > 0 else "time left unknown yet"
-        return Text.assemble(
-            (f"{len(benchmark.running)} running", "green"),
-            f", {done} of {len(benchmark.statuses)} done, ",
-            (f"{failed} failed", "bold red" if failed else ""),
-            f"; {duration(elapsed)} so far, {left}",
-        )
 
     def _doing(self, status: TrialStatus) -> tuple[str, str]:
         """What a trial says that it is doing, and the mean return so far."""
@@ -187,6 +173,21 @@ class View:
             mean,
             duration(seconds) if seconds else "",
         )
+
+
+def _sums(benchmark: Benchmark, work: Work) -> Text:
+    """How many trials there are of what, and how long it takes."""
+    done, failed = len(benchmark.in_state("finished")), len(benchmark.in_state("failed"))
+    elapsed = time.monotonic() - benchmark.started
+    since, to_do = work.look(benchmark)
+    rate = since / elapsed if elapsed else 0.0
+    left = f"about {duration(to_do / rate)} left" if rate > 0 else "time left unknown yet"
+    return Text.assemble(
+        (f"{len(benchmark.running)} running", "green"),
+        f", {done} of {len(benchmark.statuses)} done, ",
+        (f"{failed} failed", "bold red" if failed else ""),
+        f"; {duration(elapsed)} so far, {left}",
+    )
 
 
 def _failure(status: TrialStatus, *, width: int | None = None) -> Text:

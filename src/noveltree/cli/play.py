@@ -17,7 +17,7 @@ from noveltree.agents import AGENTS, get_agent
 from noveltree.cli.common import need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
 from noveltree.episodes import Decision, End, Play, drive
-from noveltree.errors import InputError
+from noveltree.errors import INTERRUPTED, InputError
 from noveltree.evaluation import UNINFORMED, Evaluation
 from noveltree.protocol import DEFAULT_PRESET, PRESETS, Protocol, make_protocol
 from noveltree.records import (
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 _PLAN = "Planning"
 _CONDITIONS = "Conditions"
-_INTERRUPTED = 130
 
 
 def play(
@@ -181,7 +180,7 @@ def play(
         scores = [result["score"] for result in results]
         out.print(f"Mean score of {counted(len(scores), 'episode')}: {sum(scores) / len(scores):,.2f}")
     if interrupted:
-        raise typer.Exit(_INTERRUPTED)
+        raise typer.Exit(INTERRUPTED)
 
 
 @dataclass(frozen=True)

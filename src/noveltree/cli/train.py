@@ -17,7 +17,7 @@ from rich.text import Text
 from noveltree.agents import AGENTS, get_agent
 from noveltree.cli.common import apart_from_results, check_executor, interruptible_once, need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
-from noveltree.errors import InputError
+from noveltree.errors import INTERRUPTED, InputError
 from noveltree.learning import LearningSettings
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.simulators.games import all_games, game_title
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _LEARN = "Learning"
 _MACHINE = "This machine"
-_INTERRUPTED = 130
 #: What may be chosen anew when a run goes on; the rest is part of the run.
 _NOT_OF_THE_RUN = ("resume", "json", "workers", "episodes_at_once", "device", "executor", "address")
 #: Options whose settings are called otherwise.
@@ -223,7 +222,7 @@ class _Session:
             except KeyboardInterrupt:
                 command = shlex.join(["noveltree", "train", "--resume", str(self._directory)])
                 err.print(f"Interrupted. To go on: {command}", soft_wrap=True)
-                raise typer.Exit(_INTERRUPTED) from None
+                raise typer.Exit(INTERRUPTED) from None
         return result
 
     def report(self, result: dict[str, Any], *, json: bool) -> None:

@@ -10,11 +10,9 @@ from rich.text import Text
 
 from noveltree.benchmark import Audit, audit
 from noveltree.cli.console import LiveLine, cores, counted, out, print_json
-from noveltree.errors import InputError, NoveltreeError
+from noveltree.errors import INTERRUPTED, InputError, NoveltreeError
 from noveltree.records import read_episode, verify_episode
 from noveltree.records.manifest import MANIFEST
-
-_INTERRUPTED = 130
 
 
 def verify(
@@ -55,7 +53,7 @@ def verify(
             if not json:
                 _report_file(files[-1])
     except KeyboardInterrupt:
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
     failed = sum(not result["holds"] for result in (*files, *directories))
     if json:
         print_json({"verified": len(paths) - failed, "failed": failed, "files": files, "directories": directories})

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from noveltree.learning.settings import ScheduleSettings, Sides
+from noveltree.welch import Moments, welch_test
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +32,15 @@ def judge(
     """
     if len(returns) < 2 or len(previous) < 2:
         return Verdict(True, None)
-    means = [statistics.fmean(side) for side in (returns, previous)]
-    variances = [statistics.variance(side) / len(side) for side in (returns, previous)]
-    total = sum(variances)
-    if total == 0.0:
-        return Verdict(True, None)
-    t = (means[0] - means[1]) / math.sqrt(total)
-    degrees = total**2 / sum(
-        variance**2 / (len(side) - 1) for variance, side in zip(variances, (returns, previous), strict=True)
+    ours, theirs = (
+        Moments(statistics.fmean(side), statistics.variance(side), len(side)) for side in (returns, previous)
     )
-    from scipy import special  # a fifth of a second, which planners need not wait
-
-    below = float(special.stdtr(degrees, t))
+    test = welch_test(ours, theirs)
+    if test is None:
+        return Verdict(True, None)
+    below = test.probability_below(test.t)
     p = 2.0 * min(below, 1.0 - below) if sides == "two-sided" else below
-    return Verdict(not (t < 0.0 and p < p_value), p)
+    return Verdict(not (test.t < 0.0 and p < p_value), p)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,12 @@ def checksum(content: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
+def file_digest(path: Path) -> str:
+    """The SHA-256 digest of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def read_json(file: Path) -> dict[str, Any]:
     """A JSON object from a file; complain if it is anything else."""
     try:
@@ -81,6 +88,19 @@ def read_json(file: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise RecordError(f"{file} is damaged: it is no JSON object.")
     return content
+
+
+def read_json_lines(file: Path, *, parse_constant: Callable[[str], Any] | None = None) -> list[Any]:
+    """What stands on the lines of a file that may not be there; lines that were cut off are passed over."""
+    try:
+        data = file.read_bytes() if file.exists() else b""
+    except OSError as error:
+        raise RecordError(f"Cannot read {file}: {error.strerror or error}.") from error
+    values = []
+    for line in data.splitlines():
+        with contextlib.suppress(ValueError):
+            values.append(json.loads(line, parse_constant=parse_constant))
+    return values
 
 
 def check_writable(directory: Path) -> None:

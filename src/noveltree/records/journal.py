@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from pathlib import Path
 from typing import Any
 
-from noveltree.errors import OutputError, RecordError
+from noveltree.errors import OutputError
+from noveltree.records.files import read_json_lines
 
 
 class Journal:
@@ -32,17 +32,8 @@ class Journal:
 
     def read(self) -> list[dict[str, Any]]:
         """All events that were written whole."""
-        try:
-            data = self.path.read_bytes() if self.path.exists() else b""
-        except OSError as error:
-            raise RecordError(f"Cannot read {self.path}: {error.strerror or error}.") from error
-        events = []
-        for line in data.splitlines():
-            with contextlib.suppress(ValueError):  # one that was cut off, or damaged
-                event = json.loads(line, parse_constant=_refuse)
-                if isinstance(event, dict):
-                    events.append(event)
-        return events
+        events = read_json_lines(self.path, parse_constant=_refuse)
+        return [event for event in events if isinstance(event, dict)]
 
     @staticmethod
     def _ends_whole(file: Any) -> bool:

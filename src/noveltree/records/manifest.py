@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from noveltree.errors import RecordError
-from noveltree.records.files import read_json, write_atomically
+from noveltree.records.files import file_digest, read_json, write_atomically
 from noveltree.records.lock import LOCK
 from noveltree.version import __version__
 
@@ -57,8 +57,7 @@ def checksums(directory: Path) -> dict[str, str]:
             digests[name] = NO_FILE
             continue
         try:
-            with path.open("rb") as file:
-                digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+            digests[name] = file_digest(path)
         except OSError as error:
             raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
     return digests

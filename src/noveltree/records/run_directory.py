@@ -13,7 +13,6 @@ result.json                           the scores, once the run is over
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import re
@@ -26,7 +25,7 @@ from noveltree.errors import InputError, OutputError, RecordError
 from noveltree.protocol import Protocol, compare_protocols, parse_protocol
 from noveltree.records.checkpoint import Checkpoint, read_latest_checkpoint, write_checkpoint
 from noveltree.records.episode_file import EpisodeRecord, read_episode, write_episode
-from noveltree.records.files import check_writable, checksum, read_json, write_atomically
+from noveltree.records.files import check_writable, checksum, read_json, read_json_lines, write_atomically
 from noveltree.records.lock import LOCK, is_locked, locked
 
 _FORMAT, _VERSION = "noveltree-run", 1
@@ -201,14 +200,7 @@ class RunDirectory:
     def read_metrics(self) -> list[dict[str, Any]]:
         """All lines that were written whole."""
         path = self.path / _METRICS
-        try:
-            data = path.read_bytes() if path.exists() else b""
-        except OSError as error:
-            raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
-        lines = []
-        for line in data.splitlines():
-            with contextlib.suppress(ValueError):  # the last one, if the process was killed while it wrote
-                lines.append(json.loads(line))
+        lines = read_json_lines(path)
         if not all(isinstance(line, dict) and "event" in line for line in lines):
             raise RecordError(f"{path} is damaged: it has lines that noveltree does not write.")
         return lines
