@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.resources
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +12,15 @@ import pytest
 from numpy.typing import NDArray
 
 from noveltree.analysis.pairwise import compare_pairwise, share_above, times_best
-from noveltree.published import PUBLISHED_AGENTS, human_comparison, published_scores, published_smrf
+from noveltree.analysis.statistics import Sample, significantly_best, welch_p_value
+from noveltree.published import (
+    PUBLISHED_AGENTS,
+    PUBLISHED_EPISODES,
+    authors_evaluations,
+    human_comparison,
+    published_scores,
+    published_smrf,
+)
 from noveltree.simulators.action_counts import ACTION_COUNTS
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
 
@@ -47,6 +56,24 @@ TABLE_3 = """
  3  3  3  9  9  8  -  5  40 47.6
  5  6  5  8  8  9  7  -  48 57.1
 """
+
+#: The games in which the table of intervals marks an agent as the best by Welch's test; agents as in its columns.
+MARKED: dict[str, set[str]] = {
+    "riw-d": set(),
+    "riw-c": set(),
+    "cpl": {
+        *("atlantis", "battle_zone", "beam_rider", "bowling", "chopper_command", "frostbite", "krull"),
+        *("road_runner", "solaris", "venture", "wizard_of_wor"),
+    },
+    "n-cpl-d": {
+        *("amidar", "bank_heist", "enduro", "gopher", "ice_hockey", "qbert", "robotank"),
+        *("yars_revenge", "zaxxon"),
+    },
+    "n-cpl": {
+        *("centipede", "double_dunk", "fishing_derby", "hero", "ms_pacman", "pong", "seaquest"),
+        *("space_invaders", "tutankham"),
+    },
+}
 
 
 def means(wanted: Callable[[str], bool] = lambda game: True) -> NDArray[np.float64]:
@@ -84,6 +111,54 @@ def test_times_best_is_the_papers_row() -> None:
     assert [row[agent] for agent in columns] == [1, 0, 7, 10, 8, 12, 5, 10]
 
 
+def best_games(p_value: float) -> dict[str, set[str]]:
+    """In which of the 54 games with intervals each agent is significantly the best."""
+    games_of: dict[str, set[str]] = {agent: set() for agent in MARKED}
+    for game in published_scores()["n-cpl"]:
+        found = significantly_best([sample(agent, game) for agent in MARKED], p_value=p_value)
+        for agent, is_best in zip(MARKED, found, strict=True):
+            games_of[agent] |= {game} if is_best else set()
+    return games_of
+
+
+def sample(agent: str, game: str) -> Sample:
+    """Of the authors' episodes if there are any, otherwise of the published interval."""
+    if agent in authors_evaluations():
+        return Sample.of([score for trial in authors_evaluations()[agent][game] for score in trial.scores])
+    published = published_scores()[agent][game]
+    assert published.interval is not None
+    return Sample.published(published.mean, published.interval, PUBLISHED_EPISODES)
+
+
+def test_an_agent_is_marked_if_it_is_significantly_above_all_others() -> None:
+    assert best_games(p_value=0.1) == MARKED
+    assert [len(games) for games in MARKED.values()] == [0, 0, 11, 9, 9]
+
+
+def test_the_marks_are_of_two_sided_tests() -> None:
+    one_sided = best_games(p_value=0.2)
+    assert [len(games) for games in one_sided.values()] == [0, 0, 12, 14, 10]
+
+
+@pytest.mark.parametrize(
+    ("other", "best"),
+    [("dqn", (10, 8, 31)), ("rainbow-human-starts", (7, 21, 18)), ("rainbow-noop-starts", (6, 31, 10))],
+)
+def test_games_best_are_the_papers_with_ties_for_all(other: str, best: tuple[int, int, int]) -> None:
+    rows = human_comparison(other).values()
+    assert times_best(np.array([[row.human, row.other, row.n_cpl] for row in rows]).T).tolist() == list(best)
+
+
+def test_the_tables_disagree_about_the_human_player_of_qbert_only() -> None:
+    dqn = human_comparison("dqn")
+    for other in ("rainbow-human-starts", "rainbow-noop-starts"):
+        differing = {
+            game: row.human for game, row in human_comparison(other).items() if row.human != dqn[game].human
+        }
+        assert differing == {"qbert": 16455.0}
+    assert dqn["qbert"].human == 13455.0
+
+
 @pytest.mark.parametrize(
     ("other", "games", "above", "above_75"),
     [
@@ -108,6 +183,25 @@ def test_thirteen_of_55_games_are_smrf() -> None:
     smrf = published_smrf()
     assert set(smrf) == set(PAPER_GAMES)
     assert {game for game, test in smrf.items() if test.smrf} == set(SMRF_GAMES)
+
+
+def test_smrf_games_are_those_of_two_sided_tests() -> None:
+    def smrf_games(p_value: float) -> set[str]:
+        found = set()
+        for game, test in published_smrf().items():
+            # Standard deviations with n, as in the intervals: Zaxxon's 20 and 60 are two scores of 200 and 18 of 0.
+            rtdp, random = (
+                Sample(mean, sd * math.sqrt(20 / 19), 20)
+                for mean, sd in ((test.rtdp_mean, test.rtdp_sd), (test.random_mean, test.random_sd))
+            )
+            p = welch_p_value(rtdp, random)
+            assert p is not None
+            if rtdp.mean <= random.mean or p >= p_value:
+                found.add(game)
+        return found
+
+    assert smrf_games(p_value=0.1) == set(SMRF_GAMES)
+    assert set(SMRF_GAMES) - smrf_games(p_value=0.2) == {"jamesbond", "zaxxon"}
 
 
 def test_the_two_tables_of_scores_agree() -> None:
@@ -135,3 +229,11 @@ class TestByHand:
     def test_above_a_reference_is_strictly_above_it(self) -> None:
         assert share_above(np.array([1.0, 2.0, 3.0, np.nan]), np.array([1.0, 1.0, 4.0, 1.0])) == (1, 3)
         assert share_above(np.array([3.0, 3.1]), np.array([4.0, 4.0]), factor=0.75) == (1, 2)
+
+    def test_nobody_is_significantly_best_beside_a_close_second(self) -> None:
+        high, close, far = Sample(100.0, 10.0, 50), Sample(99.0, 10.0, 50), Sample(90.0, 10.0, 50)
+        assert significantly_best([far, high, far]) == [False, True, False]
+        assert significantly_best([high, close, far]) == [False, False, False]
+        assert significantly_best([high, high]) == [False, False]
+        assert significantly_best([high, Sample(0.0, math.nan, 1)]) == [False, False]
+        assert significantly_best([]) == []

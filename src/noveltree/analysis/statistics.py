@@ -76,3 +76,20 @@ def best(samples: Sequence[Sample], *, p_value: float = 0.1) -> list[bool]:
         return sample.mean == highest.mean or (p is not None and p >= p_value)
 
     return [is_best(sample) for sample in samples]
+
+
+def significantly_best(samples: Sequence[Sample], *, p_value: float = 0.1) -> list[bool]:
+    """Which agent is the best of a game as the paper's table of intervals marks it: at most one.
+
+    Welch's test finds its mean above that of every other agent, two-sided, with a p-value below `p_value`. Where it
+    cannot be said, it is not.
+    """
+
+    def is_above(sample: Sample, other: Sample) -> bool:
+        p = welch_p_value(sample, other)
+        return sample.mean > other.mean and p is not None and p < p_value
+
+    return [
+        all(is_above(sample, other) for other in (*samples[:place], *samples[place + 1 :]))
+        for place, sample in enumerate(samples)
+    ]

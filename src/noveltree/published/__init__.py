@@ -3,7 +3,8 @@
 `authors_curves.csv.xz` comes from the episodes of the experiments released by the authors of "Width-based
 Lookaheads with Learnt Base Policies and Heuristics Over the Atari-2600 Benchmark" (O'Toole, Lipovetzky, Ramirez and
 Pearce 2021): 55 games, three agents that learn, five trials each. `scripts/authors_curves.py` aggregates them: mean
-return and number of episodes per trial and million simulator interactions.
+return and number of episodes per trial and million simulator interactions. `authors_evaluations.csv.xz`, made by
+`scripts/authors_evaluations.py`, has those episodes that the paper's means and intervals of these agents come from.
 
 The other tables are those of the paper and its appendix. The scores of pi-IW, pi-IW+ and pi-HIW in them come from
 Junyent et al. (2019, 2021), those of a human player and of DQN from Mnih et al. (2015), those of Rainbow from
@@ -13,6 +14,8 @@ Hessel et al. (2018), all as the paper reports them.
 from noveltree.published.curves import Million as Million
 from noveltree.published.curves import TrialCurve as TrialCurve
 from noveltree.published.curves import authors_curve as authors_curve
+from noveltree.published.evaluations import TrialScores as TrialScores
+from noveltree.published.evaluations import authors_evaluations as authors_evaluations
 from noveltree.published.scores import PUBLISHED_AGENTS as PUBLISHED_AGENTS
 from noveltree.published.scores import PUBLISHED_EPISODES as PUBLISHED_EPISODES
 from noveltree.published.scores import HumanComparison as HumanComparison
