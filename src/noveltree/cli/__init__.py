@@ -23,6 +23,7 @@ from noveltree.cli import (
     protocol,
     render,
     runs,
+    taxonomy,
     train,
     verify,
 )
@@ -44,6 +45,7 @@ app.command()(evaluate.evaluate)
 app.command()(runs.runs)
 app.command()(curve.curve)
 app.command()(compare.compare)
+app.command()(taxonomy.taxonomy)
 app.command()(games.games)
 app.command()(agents.agents)
 app.command()(verify.verify)

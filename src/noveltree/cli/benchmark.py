@@ -18,17 +18,15 @@ from noveltree.benchmark import (
     Suite,
     plan_suite,
     read_suite,
-    run_benchmark,
     shipped_suites,
 )
 from noveltree.benchmark import collect as collect_episodes
 from noveltree.benchmark.directory import RESULTS
 from noveltree.benchmark.estimate import Estimate, estimate, makespan
-from noveltree.benchmark.executors import Executor, LocalExecutor
 from noveltree.benchmark.plan import protocols_of
 from noveltree.benchmark.template import TEMPLATE
+from noveltree.cli.benchmark_run import Where, run_in_view
 from noveltree.cli.benchmark_view import View, summary
-from noveltree.cli.common import apart_from_results, check_executor, interruptible_once, need_extra
 from noveltree.cli.console import (
     completion,
     cores,
@@ -40,7 +38,7 @@ from noveltree.cli.console import (
     size,
     table,
 )
-from noveltree.errors import INTERRUPTED, InputError
+from noveltree.errors import InputError
 from noveltree.records.files import check_writable, write_atomically
 
 app = typer.Typer(
@@ -224,7 +222,7 @@ def run(
     """
     wanted = _part(suite, games, agents, trials, episodes)
     directory = BenchmarkDirectory.create(out_dir, wanted, plan_suite(wanted))
-    _run(directory, _Where(executor, address, workers, trial_workers), json=json)
+    _run(directory, Where(executor, address, workers, trial_workers), json=json)
 
 
 @app.command()
@@ -240,7 +238,7 @@ def resume(
 
     [bold]Example[/]: noveltree benchmark resume smoke
     """
-    _run(_reopen(directory), _Where(executor, address, workers, trial_workers), json=json)
+    _run(_reopen(directory), Where(executor, address, workers, trial_workers), json=json)
 
 
 @app.command("retry-failed")
@@ -261,7 +259,7 @@ def retry_failed(
         for status in opened.statuses():
             if status.state == "failed":
                 opened.retry(status)
-    _run(opened, _Where(executor, address, workers, trial_workers), json=json)
+    _run(opened, Where(executor, address, workers, trial_workers), json=json)
 
 
 @app.command()
@@ -337,35 +335,10 @@ def collect(
     )
 
 
-class _Where:
-    """Where trials are to run."""
-
-    def __init__(self, executor: str, address: str | None, workers: int | None, trial_workers: int) -> None:
-        check_executor(executor, address)
-        self.executor, self.address, self.workers, self.trial_workers = executor, address, workers, trial_workers
-
-    def make(self) -> Executor:
-        if self.executor == "local":
-            return LocalExecutor(self.workers or max(1, cores() // self.trial_workers))
-        from noveltree.benchmark.executors.ray import RayExecutor
-
-        return RayExecutor(self.address, most=self.workers, cores_per_trial=self.trial_workers)
-
-
-def _run(directory: BenchmarkDirectory, where: _Where, *, json: bool) -> None:
-    if any(trial.protocol.learning is not None for trial in directory.trials):
-        need_extra("Training")
+def _run(directory: BenchmarkDirectory, where: Where, *, json: bool) -> None:
     view = View(directory, quiet=json)
-    command = shlex.join(["noveltree", "benchmark", "resume", str(directory.path)])
-    with interruptible_once():
-        try:
-            with view, apart_from_results(where.executor):
-                statuses = run_benchmark(
-                    directory, where.make(), trial_workers=where.trial_workers, on_change=view.show
-                )
-        except KeyboardInterrupt:
-            err.print(f"Stopped; what was running goes on where it was. To go on: {command}", soft_wrap=True)
-            raise typer.Exit(INTERRUPTED) from None
+    to_go_on = ["noveltree", "benchmark", "resume", str(directory.path)]
+    statuses = run_in_view(directory, where, view, to_go_on=to_go_on)
     if json:
         print_json(summary(directory, statuses))
     else:

@@ -61,11 +61,7 @@ class View:
     def print_status(self, statuses: Sequence[TrialStatus], *, running: bool) -> None:
         """All trials, or those that matter, and how many there are of each state."""
         counts = Counter(status.state for status in statuses)
-        for status in statuses:
-            if status.state == "failed":
-                out.print(_failure(status), soft_wrap=True)
-                if (log := self._directory.log_path(status.trial)).exists():
-                    out.print(f"  log: {log}", soft_wrap=True)
+        self.print_failures(statuses)
         listing = table(
             *("state", "game", "agent", "trial", "episodes", "mean", "time"),
             right=("trial", "episodes", "mean", "time"),
@@ -85,6 +81,14 @@ class View:
             out.print(f"To go on: {self._command('resume')}", soft_wrap=True)
         if counts["finished"] == len(statuses):
             out.print(f"To make a table: {self._command('collect')}", soft_wrap=True)
+
+    def print_failures(self, statuses: Sequence[TrialStatus]) -> None:
+        """The trials that failed, with their errors, and where they said more."""
+        for status in statuses:
+            if status.state == "failed":
+                out.print(_failure(status), soft_wrap=True)
+                if (log := self._directory.log_path(status.trial)).exists():
+                    out.print(f"  log: {log}", soft_wrap=True)
 
     def _command(self, name: str) -> str:
         return shlex.join(["noveltree", "benchmark", name, str(self._directory.path)])

@@ -1,0 +1,146 @@
+"""What a game is like: its branching factor, and whether meaningful reward feedback is sparse (SMRF).
+
+RTDP looks one step ahead and closes each action with a random rollout. Where that is not better than random
+actions, rewards do not tell how to play, at least not soon: the game has sparse meaningful reward feedback. Better
+means that Welch's two-sided test finds a difference (p < 0.1) and that the mean is higher. By this test the
+published classification of all 55 games comes out; by the one-sided one, Jamesbond and Zaxxon would not be SMRF.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import importlib.resources
+import io
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from noveltree.analysis.statistics import Sample, welch_p_value
+from noveltree.benchmark.collect import Row
+from noveltree.errors import RecordError
+from noveltree.published import published_smrf
+from noveltree.simulators import Atari
+from noveltree.simulators.action_counts import ACTION_COUNTS
+
+#: What the suite `smrf` calls its agents.
+RTDP, RANDOM = "rtdp", "random"
+SIGNIFICANCE = 0.1
+#: Episodes behind each published mean.
+_PUBLISHED_EPISODES = 20
+_FILE = "taxonomy.csv"
+_COLUMNS = (
+    *("game", "actions", "episodes"),
+    *("rtdp_mean", "rtdp_sd", "random_mean", "random_sd"),
+    *("p_value", "smrf"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """A game's place in the taxonomy."""
+
+    game: str
+    actions: int
+    """The branching factor: the size of the minimal action set."""
+    rtdp: Sample
+    random: Sample
+    p_value: float | None
+    """Of Welch's test that both means are equal; None if it cannot be said."""
+    significance: float = SIGNIFICANCE
+    """Below it, the means differ."""
+
+    @property
+    def smrf(self) -> bool:
+        """Whether meaningful reward feedback is sparse: RTDP is not better than random actions."""
+        differ = self.p_value is not None and self.p_value < self.significance
+        return not (differ and self.rtdp.mean > self.random.mean)
+
+
+def classify(
+    game: str, actions: int, rtdp: Sample, random: Sample, *, p_value: float = SIGNIFICANCE
+) -> Classification:
+    """Classify a game by the scores of RTDP and of random actions."""
+    return Classification(game, actions, rtdp, random, welch_p_value(rtdp, random), p_value)
+
+
+def classify_samples(
+    samples: Mapping[str, Mapping[str, Sample]], *, p_value: float = SIGNIFICANCE
+) -> dict[str, Classification]:
+    """Classify every game of which both agents have a sample; samples by agent and game."""
+    rtdp, random = samples.get(RTDP, {}), samples.get(RANDOM, {})
+    return {
+        game: classify(game, branching_factor(game), rtdp[game], random[game], p_value=p_value)
+        for game in sorted(rtdp.keys() & random.keys())
+    }
+
+
+def classify_rows(rows: Iterable[Row], *, p_value: float = SIGNIFICANCE) -> dict[str, Classification]:
+    """Classify the games of a benchmark of the suite `smrf` by its collected episodes."""
+    scores: dict[str, dict[str, list[float]]] = {RTDP: {}, RANDOM: {}}
+    for row in rows:
+        if row.differs:
+            raise RecordError(f"{row.episode_file} is not comparable with the others: {row.differs}.")
+        if row.agent in scores and row.phase == "evaluation":
+            scores[row.agent].setdefault(row.game, []).append(row.score)
+    samples = {
+        agent: {game: Sample.of(values) for game, values in games.items()} for agent, games in scores.items()
+    }
+    return classify_samples(samples, p_value=p_value)
+
+
+def branching_factor(game: str) -> int:
+    """The size of a game's minimal action set; a game that is not in the table is asked of the emulator."""
+    return ACTION_COUNTS[game] if game in ACTION_COUNTS else len(Atari(game).actions)
+
+
+@functools.cache
+def published_taxonomy() -> dict[str, Classification]:
+    """The paper's classification of its 55 games, by game, recomputed from its means and standard deviations."""
+    return {
+        game: classify(
+            game,
+            branching_factor(game),
+            _published(test.rtdp_mean, test.rtdp_sd),
+            _published(test.random_mean, test.random_sd),
+        )
+        for game, test in published_smrf().items()
+    }
+
+
+def _published(mean: float, sd: float) -> Sample:
+    """The paper's standard deviations have n in the denominator, as those of games with one or two scores tell."""
+    return Sample(mean, sd * math.sqrt(_PUBLISHED_EPISODES / (_PUBLISHED_EPISODES - 1)), _PUBLISHED_EPISODES)
+
+
+@functools.cache
+def measured_taxonomy() -> dict[str, Classification]:
+    """Our own classification of the games that were measured for noveltree, by game."""
+    text = importlib.resources.files(__package__).joinpath(_FILE).read_text()
+    return {
+        row["game"]: classify(
+            row["game"],
+            int(row["actions"]),
+            *(
+                Sample(float(row[f"{agent}_mean"]), float(row[f"{agent}_sd"]), int(row["episodes"]))
+                for agent in (RTDP, RANDOM)
+            ),
+        )
+        for row in csv.DictReader(text.splitlines())
+    }
+
+
+def to_csv(classifications: Mapping[str, Classification]) -> str:
+    """Classifications as the table that `measured_taxonomy` reads; standard deviations have n - 1."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for game, made in sorted(classifications.items()):
+        if made.rtdp.count != made.random.count:
+            raise RecordError(f"{game} has {made.rtdp.count} episodes of RTDP, but {made.random.count} at random.")
+        numbers = (made.rtdp.mean, made.rtdp.sd, made.random.mean, made.random.sd)
+        p = "" if made.p_value is None else f"{made.p_value:.4g}"
+        writer.writerow(
+            (game, made.actions, made.rtdp.count, *(round(number, 6) for number in numbers), p, int(made.smrf))
+        )
+    return text.getvalue()

@@ -1,0 +1,56 @@
+"""Running a benchmark in front of somebody: where its trials run, what is seen of them, and how they stop."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+import typer
+
+from noveltree.benchmark import BenchmarkDirectory, run_benchmark
+from noveltree.benchmark.directory import TrialStatus
+from noveltree.benchmark.executors import Executor, LocalExecutor
+from noveltree.cli.benchmark_view import View
+from noveltree.cli.common import apart_from_results, check_executor, interruptible_once, need_extra
+from noveltree.cli.console import cores, err
+from noveltree.errors import INTERRUPTED
+
+
+class Where:
+    """Where trials are to run."""
+
+    def __init__(
+        self,
+        executor: str = "local",
+        address: str | None = None,
+        workers: int | None = None,
+        trial_workers: int = 1,
+    ) -> None:
+        check_executor(executor, address)
+        self.executor, self.address, self.workers, self.trial_workers = executor, address, workers, trial_workers
+
+    def make(self) -> Executor:
+        if self.executor == "local":
+            return LocalExecutor(self.workers or max(1, cores() // self.trial_workers))
+        from noveltree.benchmark.executors.ray import RayExecutor
+
+        return RayExecutor(self.address, most=self.workers, cores_per_trial=self.trial_workers)
+
+
+def run_in_view(
+    directory: BenchmarkDirectory, where: Where, view: View, *, to_go_on: Sequence[str]
+) -> list[TrialStatus]:
+    """Run what is left of a benchmark; where its trials stand then. `to_go_on` is the command to go on with."""
+    if any(trial.protocol.learning is not None for trial in directory.trials):
+        need_extra("Training")
+    with interruptible_once():
+        try:
+            with view, apart_from_results(where.executor):
+                return run_benchmark(
+                    directory, where.make(), trial_workers=where.trial_workers, on_change=view.show
+                )
+        except KeyboardInterrupt:
+            err.print(
+                f"Stopped; what was running goes on where it was. To go on: {shlex.join(to_go_on)}", soft_wrap=True
+            )
+            raise typer.Exit(INTERRUPTED) from None
