@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from noveltree.analysis.compare import compare
-from noveltree.analysis.results import published_results, read_results, read_table
+from noveltree.analysis.sources import read_results, read_table
 from noveltree.analysis.statistics import Sample
 from noveltree.benchmark import run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
@@ -56,9 +56,9 @@ class TestTables:
     def test_only_evaluation_episodes_count(self, tmp_path: Path) -> None:
         (tmp_path / "table.csv").write_text(TABLE)
         results = read_results(str(tmp_path / "table.csv"))
-        assert results.of("good")["pong"].mean == 11.0
-        assert results.of("good").keys() == {"pong", "breakout"}
-        assert results.of("bad")["pong"].count == 2
+        assert results.agent("good").samples["pong"].mean == 11.0
+        assert results.agent("good").games.keys() == {"pong", "breakout"}
+        assert results.agent("bad").samples["pong"].count == 2
 
     @pytest.mark.parametrize(
         ("change", "complaint"),
@@ -70,7 +70,7 @@ class TestTables:
             (("Breakout", "Brekout"), "line 5: Unknown game 'Brekout'. Did you mean 'breakout'?"),
             ((",12,aa", ",12,zz"), "line 3: another protocol than before of good in pong"),
             ((",12,aa,", ",12,aa,budget 5"), "line 3: not comparable with the others: budget 5"),
-            ((",12,aa,\n", "\n"), "line 3: it ends too early"),
+            ((",12,aa,\n", "\n"), "line 3: it has 5 values, not 8"),
         ],
     )
     def test_what_is_wrong_names_the_row(self, tmp_path: Path, change: tuple[str, str], complaint: str) -> None:
@@ -92,9 +92,9 @@ class TestTables:
 
 
 def test_published_intervals_are_those_of_the_paper() -> None:
-    sample = published_results().of("n-cpl")["alien"]
+    sample = read_results("published").agent("n-cpl").samples["alien"]
     assert (sample.mean, round(sample.interval, 2), sample.count) == (6943.4, 507.28, 50)
-    assert math.isnan(published_results().of("pi-iw")["alien"].interval)
+    assert math.isnan(read_results("published").agent("pi-iw").samples["alien"].interval)
 
 
 class TestCommandLine:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from noveltree.analysis.statistics import Sample
 from noveltree.errors import RecordError
 from noveltree.published import TrialCurve
 
@@ -47,6 +48,41 @@ class MillionRange:
     lowest: float
     mean: float
     highest: float
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """The mean return of several trials after so many interactions, with its 90% interval."""
+
+    interactions: float
+    trials: int
+    mean: float
+    interval: float
+    """Half its width; NaN for a single trial."""
+
+
+def mean_curve(trials: Sequence[Sequence[tuple[float, float]]]) -> tuple[CurvePoint, ...]:
+    """The curve over the trials: of each its points in order, which are interactions and mean return.
+
+    The first points of all trials make the first point, and so on, as long as any trial goes on.
+    """
+    points = []
+    for number in range(max(map(len, trials), default=0)):
+        there = [trial[number] for trial in trials if number < len(trial)]
+        sample = Sample.of([mean for _, mean in there])
+        interactions = statistics.fmean(place for place, _ in there)
+        points.append(CurvePoint(interactions, sample.count, sample.mean, sample.interval))
+    return tuple(points)
+
+
+def points_of_run(run: RunCurve) -> list[tuple[float, float]]:
+    """The intervals of a run as points of a curve."""
+    return [(interval.interactions, interval.mean_return) for interval in run.intervals]
+
+
+def points_of_trial(trial: TrialCurve) -> list[tuple[float, float]]:
+    """The millions of a published trial as points of a curve."""
+    return [(million.number * _MILLION, million.mean_return) for million in trial.millions]
 
 
 def finished_intervals(metrics: Iterable[Mapping[str, Any]]) -> tuple[FinishedInterval, ...]:

@@ -38,6 +38,16 @@ def compare_pairwise(means: NDArray[np.float64]) -> Pairwise:
     return Pairwise(wins.sum(axis=2), (present[:, None, :] & present[None, :, :]).sum(axis=2))
 
 
+def mean_ranks(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(agents,): the mean over an agent's games of its rank among those who have the game; ties share a rank."""
+    higher = (means[None, :, :] > means[:, None, :]).sum(axis=1)
+    level = (means[None, :, :] == means[:, None, :]).sum(axis=1)  # itself among them
+    ranks = np.where(np.isnan(means), np.nan, 1 + higher + (level - 1) / 2)
+    present = (~np.isnan(means)).sum(axis=1)
+    sums = np.nansum(ranks, axis=1)
+    return np.asarray(np.divide(sums, present, out=np.full(len(means), np.nan), where=present > 0))
+
+
 def times_best(means: NDArray[np.float64]) -> NDArray[np.int64]:
     """(agents,): games in which an agent has the highest mean; agents that share it have it both."""
     played = means[:, ~np.isnan(means).all(axis=0)]

@@ -11,11 +11,11 @@ from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from noveltree.agents import get_agent
+from noveltree.benchmark.conditions import differences
 from noveltree.benchmark.directory import BenchmarkDirectory
 from noveltree.benchmark.plan import PlannedTrial
 from noveltree.errors import InputError, RecordError
-from noveltree.protocol import Protocol, compare_protocols, flat_settings
+from noveltree.protocol import Protocol
 from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory
 
@@ -143,61 +143,10 @@ def _check_unique(rows: Sequence[Row]) -> None:
 
 
 def _label(rows: Sequence[Row], protocols: dict[str, Protocol]) -> tuple[list[Row], list[str]]:
-    """Say with every row in what it is not comparable with the others, and warn.
-
-    The conditions of most rows are the rule, in all Atari games alike. Another protocol is comparable if it differs
-    in the method alone; unless the agent is called the same.
-    """
-    neutral = {name: _neutral(protocol) for name, protocol in protocols.items()}
-    of_all: dict[str, Counter[str]] = {}
-    of_agent: dict[tuple[str, str], Counter[str]] = {}
-    for row in rows:
-        world = _world(protocols[row.protocol_hash])
-        of_all.setdefault(world, Counter())[row.protocol_hash] += 1
-        of_agent.setdefault((world, row.agent), Counter())[row.protocol_hash] += 1
-    differences: dict[tuple[str, str], str] = {}
-    for row in rows:
-        key = (row.agent, row.protocol_hash)
-        if key not in differences:
-            world, ours = _world(protocols[row.protocol_hash]), neutral[row.protocol_hash]
-            rule, agents_rule = (
-                _commonest(counter, neutral) for counter in (of_all[world], of_agent[world, row.agent])
-            )
-            differences[key] = _differences(rule, agents_rule, ours)
+    """Say with every row in what it is not comparable with the others, and warn."""
+    found = differences(Counter((row.agent, row.protocol_hash) for row in rows), protocols)
     warnings: dict[str, None] = {}  # each once, in order
     for row in rows:
-        if what := differences[row.agent, row.protocol_hash]:
+        if what := found[row.agent, row.protocol_hash]:
             warnings[f"Not comparable with the others: {row.agent} in {row.game}, played with {what}."] = None
-    labelled = [replace(row, differs=differences[row.agent, row.protocol_hash]) for row in rows]
-    return labelled, list(warnings)
-
-
-def _world(protocol: Protocol) -> str:
-    """What shares its conditions: all Atari games, or one other environment."""
-    return "atari" if protocol.simulator == "atari" else protocol.game
-
-
-def _neutral(protocol: Protocol) -> Protocol:
-    """A protocol without what differs from game to game."""
-    return protocol.model_copy(update={"game": "", "rom_md5": None})
-
-
-def _commonest(counter: Counter[str], neutral: dict[str, Protocol]) -> Protocol:
-    """The protocol of most rows, whatever the game."""
-    counts: Counter[Protocol] = Counter()
-    for name, count in counter.items():
-        counts[neutral[name]] += count
-    return counts.most_common(1)[0][0]
-
-
-def _differences(rule: Protocol, agents_rule: Protocol, ours: Protocol) -> str:
-    """In what a protocol is not comparable with the rule, or not the same as the agent's."""
-    own_budget = get_agent(ours.agent).sets_budget or get_agent(rule.agent).sets_budget
-    conditions = {each.setting for each in compare_protocols(rule, ours) if not each.comparable}
-    method = {each.setting for each in compare_protocols(agents_rule, ours)}
-    if own_budget:
-        conditions.discard("budget")
-    if get_agent(ours.agent).sets_budget:
-        method.discard("budget")
-    settings = flat_settings(ours)
-    return ", ".join(f"{name} {settings[name]}" for name in settings if name in conditions | method)
+    return [replace(row, differs=found[row.agent, row.protocol_hash]) for row in rows], list(warnings)

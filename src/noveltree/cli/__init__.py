@@ -22,6 +22,7 @@ from noveltree.cli import (
     play,
     protocol,
     render,
+    report,
     runs,
     taxonomy,
     train,
@@ -45,6 +46,7 @@ app.command()(evaluate.evaluate)
 app.command()(runs.runs)
 app.command()(curve.curve)
 app.command()(compare.compare)
+app.command()(report.report)
 app.command()(taxonomy.taxonomy)
 app.command()(games.games)
 app.command()(agents.agents)

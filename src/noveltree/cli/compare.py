@@ -10,7 +10,8 @@ import typer
 
 from noveltree.analysis.compare import Comparison
 from noveltree.analysis.compare import compare as compare_samples
-from noveltree.analysis.results import PUBLISHED, Results, read_results
+from noveltree.analysis.results import Results
+from noveltree.analysis.sources import PUBLISHED, read_results
 from noveltree.cli.console import counted, out, print_json, table
 from noveltree.errors import InputError
 
@@ -34,7 +35,7 @@ def compare(
       noveltree compare published:n-cpl published:riw-c
     """
     (one, one_name), (other, other_name) = _find(first), _find(second)
-    made = compare_samples(one.of(one_name), other.of(other_name), p_value=p_value)
+    made = compare_samples(one.agent(one_name).samples, other.agent(other_name).samples, p_value=p_value)
     if not made.games:
         raise InputError(f"{first} and {second} have no game in common.")
     if json:

@@ -8,7 +8,10 @@ return and number of episodes per trial and million simulator interactions. `aut
 
 The other tables are those of the paper and its appendix. The scores of pi-IW, pi-IW+ and pi-HIW in them come from
 Junyent et al. (2019, 2021), those of a human player and of DQN from Mnih et al. (2015), those of Rainbow from
-Hessel et al. (2018), all as the paper reports them.
+Hessel et al. (2018), all as the paper reports them. `normalisation.csv` has the scores of random actions and of a
+human player in 57 games that Wang et al. (2016), "Dueling Network Architectures for Deep Reinforcement Learning",
+report for random no-op starts, as DeepMind's DQN Zoo distributes them: the usual references of human-normalised
+scores.
 """
 
 from noveltree.published.curves import Million as Million
@@ -16,11 +19,15 @@ from noveltree.published.curves import TrialCurve as TrialCurve
 from noveltree.published.curves import authors_curve as authors_curve
 from noveltree.published.evaluations import TrialScores as TrialScores
 from noveltree.published.evaluations import authors_evaluations as authors_evaluations
+from noveltree.published.scores import OTHER_AGENTS as OTHER_AGENTS
 from noveltree.published.scores import PUBLISHED_AGENTS as PUBLISHED_AGENTS
 from noveltree.published.scores import PUBLISHED_EPISODES as PUBLISHED_EPISODES
+from noveltree.published.scores import PUBLISHED_SETTINGS as PUBLISHED_SETTINGS
 from noveltree.published.scores import HumanComparison as HumanComparison
+from noveltree.published.scores import Normalisation as Normalisation
 from noveltree.published.scores import PublishedScore as PublishedScore
 from noveltree.published.scores import SmrfTest as SmrfTest
 from noveltree.published.scores import human_comparison as human_comparison
+from noveltree.published.scores import normalisation as normalisation
 from noveltree.published.scores import published_scores as published_scores
 from noveltree.published.scores import published_smrf as published_smrf

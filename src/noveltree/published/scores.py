@@ -20,6 +20,37 @@ PUBLISHED_AGENTS: dict[str, str] = {
     "pi-iw+": "pi-IW+",
     "pi-hiw": "pi-HIW",
 }
+#: How the agents of the paper's tables were played, after its table of experimental settings.
+_WIDTH_BASED = "frame skip 15, at most 18,000 frames, 100 interactions per decision, no loss-of-life signal"
+PUBLISHED_SETTINGS: dict[str, str] = {
+    **{agent: f"{_WIDTH_BASED}, nothing learnt" for agent in ("riw-c", "riw-d")},
+    **{
+        agent: f"{_WIDTH_BASED}, trained for 20 million interactions"
+        for agent in ("n-cpl", "n-cpl-d", "cpl", "pi-iw", "pi-iw+", "pi-hiw")
+    },
+}
+#: Agents that the paper compares N-CPL with, under other conditions: title, table, how they were played.
+OTHER_AGENTS: dict[str, tuple[str, str, str]] = {
+    "dqn": (
+        "DQN",
+        "dqn",
+        "frame skip 4, at most 18,000 frames, no lookahead, trained for 50 million interactions, "
+        "random no-op starts, loss-of-life signal",
+    ),
+    "rainbow-human-starts": (
+        "Rainbow, human starts",
+        "rainbow-human-starts",
+        "frame skip 4, at most 108,000 frames, no lookahead, trained for 50 million interactions, human starts, "
+        "loss-of-life signal",
+    ),
+    "rainbow-noop-starts": (
+        "Rainbow, no-op starts",
+        "rainbow-noop-starts",
+        "frame skip 4, at most 108,000 frames, no lookahead, trained for 50 million interactions, "
+        "random no-op starts, loss-of-life signal",
+    ),
+    "human": ("Human", "dqn", "a professional games tester, as Mnih et al. (2015) report"),
+}
 #: Episodes behind a published mean of the paper's own agents: 5 trials of 10.
 PUBLISHED_EPISODES = 50
 
@@ -71,6 +102,22 @@ def published_scores() -> dict[str, dict[str, PublishedScore]]:
                 score = PublishedScore(float(row[column]), float(row[f"{column}_ci90"]))
                 scores[agent][canonical_game(row["game"])] = score
     return scores
+
+
+@dataclass(frozen=True, slots=True)
+class Normalisation:
+    """The scores that human-normalised scores call 0 and 1."""
+
+    random: float
+    human: float
+
+
+@functools.cache
+def normalisation() -> dict[str, Normalisation]:
+    """Random actions and a human player with random no-op starts, by game (Wang et al. 2016)."""
+    return {
+        row["game"]: Normalisation(float(row["random"]), float(row["human"])) for row in _rows("normalisation.csv")
+    }
 
 
 @functools.cache

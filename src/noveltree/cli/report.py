@@ -1,0 +1,153 @@
+"""`noveltree report`: all that records and published results say, as one document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from noveltree.analysis.sources import Records, read_records
+from noveltree.cli.console import completion, counted, err, out, print_json
+from noveltree.errors import InputError, UnknownNameError
+from noveltree.records import check_writable, write_atomically
+from noveltree.report.comma_separated import to_csv_files
+from noveltree.report.document import Document
+from noveltree.report.html import to_html
+from noveltree.report.latex import to_latex
+from noveltree.report.markdown import to_markdown
+from noveltree.report.report import build_report
+
+_WRITERS: dict[str, Callable[[Document], str]] = {"html": to_html, "md": to_markdown, "latex": to_latex}
+_ENDINGS = {".html": "html", ".htm": "html", ".md": "md", ".tex": "latex"}
+_DEFAULTS = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
+#: Of the bootstrap; the same records give the same report.
+_SEED = 0
+
+
+def report(
+    sources: Annotated[
+        list[Path] | None, typer.Argument(help="Benchmarks, runs, folders of these, or tables.", metavar="DIR...")
+    ] = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Add the paper's whole results section; alone: only that.")
+    ] = False,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            help="html, md, latex, or csv for a directory of tables.",
+            show_default="by the name of --out, or html",
+            autocompletion=completion(_DEFAULTS),
+        ),
+    ] = None,
+    out_path: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The report.", show_default="report.html, ...")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="The title of the report.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Write a report: problems first, then scores beside the published ones, statistics, curves, and every episode.
+
+    HTML is one file that needs no network. A benchmark may still be running: what is finished is in the report.
+
+    [bold]Examples[/]
+
+      noveltree report results --out report.html
+
+      noveltree report --published --format latex --out paper.tex
+
+      noveltree report smoke runs/qbert-n-cpl-seed0 --format csv --out tables
+    """
+    if not sources and not published:
+        raise InputError("A report of what? Give directories or tables, or --published for the paper's results.")
+    kind = _format(format, out_path)
+    path = out_path or Path(_DEFAULTS[kind])
+    _check_target(path, kind)
+    records = read_records(sources, beside_published=True) if sources else None
+    document = build_report(
+        records,
+        published=published,
+        base=path.parent,
+        title=title or _title(records),
+        rng=np.random.default_rng(_SEED),
+    )
+    if kind == "csv":
+        files = {path / name: text for name, text in to_csv_files(document).items()}
+    else:
+        files = {path: _WRITERS[kind](document)}
+    for file, text in files.items():
+        write_atomically(file, text.encode())
+    problems = [] if records is None else _problems(records)
+    if json:
+        print_json(
+            {
+                "report": str(path),
+                "format": kind,
+                "files": [str(file) for file in files],
+                "agents": [] if records is None else [agent.name for agent in records.agents],
+                "failed": [] if records is None else [trial.trial for trial in records.failed],
+                "unfinished": [] if records is None else records.unfinished,
+                "unverified": [] if records is None else records.unverified,
+                "differs": []
+                if records is None
+                else [{"agent": agent.name, "differs": agent.differs} for agent in records.agents if agent.differs],
+            }
+        )
+        return
+    for problem in problems:
+        err.print(f"Warning: {problem}", soft_wrap=True)
+    what = f"{counted(len(files), 'table')} in {path}" if kind == "csv" else str(path)
+    out.print(f"Report: {what}", soft_wrap=True)
+
+
+def _format(named: str | None, path: Path | None) -> str:
+    """The format that is named, or that the file's name tells."""
+    if named is not None:
+        short = {"markdown": "md", "tex": "latex"}.get(named.lower(), named.lower())
+        if short not in _DEFAULTS:
+            raise UnknownNameError("format", named, _DEFAULTS)
+        return short
+    if path is None or not path.suffix:
+        return "html"
+    if path.suffix == ".csv":
+        raise InputError("A report has many tables; give --format csv and a directory as --out.")
+    if path.suffix not in _ENDINGS:
+        raise InputError(f"Which format is {path.name}? Give --format html, md, latex or csv.")
+    return _ENDINGS[path.suffix]
+
+
+def _check_target(path: Path, kind: str) -> None:
+    """Complain before the work rather than after it."""
+    if kind == "csv":
+        if path.exists() and not path.is_dir():
+            raise InputError(f"{path} is a file; a report as CSV is a directory of tables.")
+        check_writable(path)
+        return
+    if path.is_dir():
+        raise InputError(f"{path} is a directory; name a file, such as {path / _DEFAULTS[kind]}.")
+    check_writable(path.parent)
+
+
+def _title(records: Records | None) -> str:
+    if records is None:
+        return "Width-based planning and learning on the Atari-2600: the published results"
+    return "noveltree report"
+
+
+def _problems(records: Records) -> list[str]:
+    found = []
+    if records.failed:
+        found.append(f"{counted(len(records.failed), 'trial')} failed.")
+    if records.unfinished:
+        found.append(
+            f"{counted(len(records.unfinished), 'trial')} not finished: their evaluation is not in the scores."
+        )
+    different = [agent.name for agent in records.agents if agent.differs]
+    if different:
+        found.append(f"Played under other conditions: {', '.join(different)}.")
+    if records.unverified:
+        found.append(f"Not verified, or changed since: {', '.join(records.unverified)}.")
+    return found

@@ -1,0 +1,135 @@
+"""What a report is made of, however it is written down: sections of notices, tables and charts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table."""
+
+    text: str
+    numbers: tuple[float, ...] = ()
+    """What the text says, unrounded: a value, and half the width of its interval."""
+    best: bool = False
+    heat: float | None = None
+    """From 0 to 1: how it compares with the others; 0.5 is even."""
+    note: str = ""
+    """What there is to say of it when asked."""
+    link: str = ""
+    blank: bool = False
+    """Whether nothing can stand here: an agent against itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    title: str
+    group: str = ""
+    """What several columns side by side have in common."""
+    words: bool = False
+    """Whether it holds words rather than numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; the first column names the rows."""
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    foot: tuple[tuple[Cell, ...], ...] = ()
+    matrix: bool = False
+    """Whether its rows are compared with its columns, and coloured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A line of a chart."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    intervals: tuple[float, ...] = ()
+    """Half the width of the band around every point, if there is one."""
+    behind: bool = False
+    """Whether it stands behind the others, for comparison."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Lines over one axis."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    logarithmic: bool = False
+    """The horizontal axis."""
+    wide: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Charts:
+    """Charts side by side, whose series of the same name look the same."""
+
+    name: str
+    caption: str
+    charts: tuple[Chart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that must not be overlooked, or the news that there is nothing such."""
+
+    kind: Literal["problem", "good"]
+    title: str
+    items: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeLink:
+    """An episode and where its record is."""
+
+    score: str
+    file: str
+    verified: bool
+    video: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeList:
+    """The episodes behind a score."""
+
+    name: str
+    title: str
+    episodes: tuple[EpisodeLink, ...]
+
+
+Block = Table | Charts | Notice | Paragraph | EpisodeList
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    name: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    title: str
+    lead: str
+    sections: tuple[Section, ...]
+
+    def tables(self) -> list[Table]:
+        """All tables, in their order."""
+        return [block for section in self.sections for block in section.blocks if isinstance(block, Table)]

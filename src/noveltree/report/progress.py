@@ -1,0 +1,96 @@
+"""Curves: what agents score as they learn, and as they may look ahead for longer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from noveltree.analysis.anytime import AnytimeCurve
+from noveltree.analysis.curves import RunCurve, mean_curve, points_of_run, points_of_trial
+from noveltree.published import PUBLISHED_AGENTS, authors_curve
+from noveltree.report.document import Chart, Charts, Section, Series
+from noveltree.report.wording import title_of
+
+_MILLION = 1_000_000
+
+
+def recorded_curves(curves: Mapping[tuple[str, str], Sequence[RunCurve]]) -> Section | None:
+    """The learning curves of recorded trials, by agent and game, in front of those that the authors released."""
+    by_game: dict[str, list[Series]] = {}
+    for (label, game), runs in sorted(curves.items()):
+        points = mean_curve([points_of_run(run) for run in runs])
+        series = by_game.setdefault(game, [])
+        series.append(
+            Series(
+                label,
+                tuple((point.interactions / _MILLION, point.mean) for point in points),
+                tuple(point.interval for point in points),
+            )
+        )
+        end = max(run.intervals[-1].interactions for run in runs)
+        if behind := _released(game, label, f"authors' {PUBLISHED_AGENTS.get(label)}", at_most=end, behind=True):
+            series.append(behind)
+    caption = (
+        "Mean return per interval of the recorded trials, with the 90% interval over trials where there are several; "
+        "behind them the authors' released trials, per million interactions."
+    )
+    return _curves_section("own-curves", caption, by_game)
+
+
+def released_curves(agents: Sequence[str], games: Sequence[str]) -> Section | None:
+    """The learning curves of the authors' released trials."""
+    by_game = {
+        game: [series for agent in agents if (series := _released(game, agent, PUBLISHED_AGENTS[agent]))]
+        for game in games
+    }
+    caption = (
+        "Mean return per million simulator interactions of the authors' released trials, over five trials of each "
+        "agent, with the 90% interval of their mean."
+    )
+    return _curves_section("paper-curves", caption, by_game)
+
+
+def _curves_section(name: str, caption: str, by_game: Mapping[str, Sequence[Series]]) -> Section | None:
+    charts = tuple(
+        Chart(title_of(game), "million interactions", "mean return", tuple(series))
+        for game, series in sorted(by_game.items())
+        if series
+    )
+    return Section(name, "Learning curves", (Charts(name, caption, charts),)) if charts else None
+
+
+def _released(
+    game: str, agent: str, name: str, *, at_most: float = math.inf, behind: bool = False
+) -> Series | None:
+    """The released curve of an agent in a game, to the end of the million that `at_most` is in."""
+    trials = [points_of_trial(trial) for trial in authors_curve(game, agent)]
+    points = [point for point in mean_curve(trials) if point.interactions < at_most + _MILLION]
+    if not points:
+        return None
+    return Series(
+        name,
+        tuple((point.interactions / _MILLION, point.mean) for point in points),
+        tuple(point.interval for point in points),
+        behind=behind,
+    )
+
+
+def anytime_section(curves: Sequence[AnytimeCurve]) -> Section | None:
+    """Score against budget per decision, where agents were played with several."""
+    by_game: dict[tuple[str, str], list[Series]] = {}
+    for curve in curves:
+        by_game.setdefault((curve.game, curve.unit), []).append(
+            Series(
+                curve.agent,
+                tuple((budget, sample.mean) for budget, sample in curve.points),
+                tuple(sample.interval for _, sample in curve.points),
+            )
+        )
+    if not by_game:
+        return None
+    charts = tuple(
+        Chart(title_of(game), f"{unit} per decision", "mean score", tuple(series), logarithmic=True)
+        for (game, unit), series in by_game.items()
+    )
+    caption = "Anytime curves: mean score, with its 90% interval, against the budget per decision."
+    return Section("own-anytime", "Score against budget", (Charts("own-anytime", caption, charts),))

@@ -1,0 +1,214 @@
+"""A whole report: problems first, then what was recorded beside what was published, then the paper's results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from noveltree.analysis.anytime import anytime_curves
+from noveltree.analysis.results import AgentScores, common_games
+from noveltree.analysis.sources import Records, published_agents, published_comparison
+from noveltree.analysis.taxonomy import RANDOM, RTDP, classify_samples, measured_taxonomy, published_taxonomy
+from noveltree.published import OTHER_AGENTS
+from noveltree.report.background import settings_section, taxonomy_section
+from noveltree.report.comparison import aggregate_section, pairwise_section, summary_section
+from noveltree.report.document import Document, Notice, Paragraph, Section, Table
+from noveltree.report.panel import Panel
+from noveltree.report.progress import anytime_section, recorded_curves, released_curves
+from noveltree.report.scores import (
+    HIGHER_THAN_ALL,
+    HIGHEST,
+    NOT_LOWER,
+    cost_section,
+    episodes_section,
+    human_table,
+    scores_table,
+)
+from noveltree.report.wording import listed, several, title_of
+
+#: Decisions per episode of the test for SMRF.
+_SMRF_STEPS = 50
+#: Agents whose intervals the paper publishes, in the order of its table.
+_WITH_INTERVALS = ("riw-d", "riw-c", "cpl", "n-cpl-d", "n-cpl")
+
+
+def build_report(
+    records: Records | None, *, published: bool, base: Path, title: str, rng: np.random.Generator
+) -> Document:
+    """A report of records, of the paper's results, or of both; `base` is where the file will be, for its links."""
+    theirs = published_agents()
+    width_based = tuple(agent for agent in theirs if agent.name not in OTHER_AGENTS)
+    others = tuple(agent for agent in theirs if agent.name in OTHER_AGENTS)
+    sections: list[Section | None] = []
+    measured = dict(measured_taxonomy())
+    ours: tuple[AgentScores, ...] = ()
+    if records is not None:
+        tests = [agent for agent in records.agents if _is_smrf_test(agent)]
+        measured |= classify_samples({agent.label: agent.samples for agent in tests})
+        ours = tuple(agent for agent in records.agents if agent not in tests)
+        sections.append(problems_section(records, ours))
+        panel = _own_panel(ours, width_based)
+        sections += _own_sections(panel, ours, others, records, base, rng)
+    if published:
+        of_paper = _paper_sections(width_based, rng)
+        sections += of_paper if records is None else map(_renamed, of_paper)
+    sections.append(taxonomy_section(measured, published_taxonomy()))
+    sections.append(settings_section((*ours, *theirs)))
+    return Document(title, _lead(records, ours, published), tuple(each for each in sections if each is not None))
+
+
+def _is_smrf_test(agent: AgentScores) -> bool:
+    """Whether this is a half of the test for SMRF, which is no score to compare."""
+    protocol = agent.protocol
+    return protocol is not None and protocol.agent in (RTDP, RANDOM) and protocol.max_steps == _SMRF_STEPS
+
+
+def _own_panel(ours: Sequence[AgentScores], width_based: Sequence[AgentScores]) -> Panel:
+    """What was recorded beside the published agents that have scores in these games."""
+    games = tuple(sorted({game for agent in ours for game in agent.games}))
+    beside = [agent for agent in width_based if any(game in agent.games for game in games)]
+    return Panel("own", (*ours, *beside), games)
+
+
+def _own_sections(
+    panel: Panel,
+    ours: Sequence[AgentScores],
+    others: Sequence[AgentScores],
+    records: Records,
+    base: Path,
+    rng: np.random.Generator,
+) -> list[Section | None]:
+    learning = recorded_curves(records.curves)
+    if not ours:
+        return [learning]
+    human = next(agent for agent in others if agent.name == "human")
+    beside = [agent for agent in others if agent is not human and any(game in agent.games for game in panel.games)]
+    humans = Panel("own-human", (*ours, *beside), panel.games)
+    scores = [scores_table(panel, NOT_LOWER, name="own-scores")]
+    if any(game in human.games for game in panel.games):
+        caption = (
+            "Beside a human player and agents that learn without a model (Mnih et al. 2015, Hessel et al. 2018), "
+            "as the paper reports them. Their conditions are others: see the experimental settings."
+        )
+        scores.append(human_table(humans, human, name="own-human", caption=caption))
+    return [
+        summary_section(panel, rng=rng),
+        pairwise_section(panel),
+        aggregate_section(panel),
+        Section("own-scores", "Scores", tuple(scores)),
+        learning,
+        anytime_section(anytime_curves(ours)),
+        cost_section(panel),
+        episodes_section(panel, base),
+    ]
+
+
+def problems_section(records: Records, ours: Sequence[AgentScores]) -> Section:
+    """What is wrong with the records, or that nothing is."""
+    notices = []
+    if records.failed:
+        items = tuple(f"{trial.trial}: {trial.error}" for trial in records.failed)
+        notices.append(Notice("problem", f"{several(len(items), 'trial')} failed", items))
+    if different := [agent for agent in ours if agent.differs]:
+        items = tuple(f"{agent.title}: {agent.differs}" for agent in different)
+        notices.append(
+            Notice(
+                "problem",
+                "Played under other conditions than the rest, and marked with †: compare with care",
+                items,
+            )
+        )
+    if records.unfinished:
+        notices.append(
+            Notice(
+                "problem",
+                f"{several(len(records.unfinished), 'trial')} not finished: their evaluation is not in the scores",
+                (listed(records.unfinished, 6),),
+            )
+        )
+    if gaps := [
+        f"{agent.title}: {listed([f'{title_of(game)} ({count})' for game, count in sorted(agent.missing.items())])}"
+        for agent in ours
+        if agent.missing
+    ]:
+        notices.append(Notice("problem", "Trials that are missing from scores, by game", tuple(gaps)))
+    if records.without_files:
+        notices.append(
+            Notice("problem", "Scores whose episodes are not there any more", (listed(records.without_files, 6),))
+        )
+    if records.unverified:
+        places = (listed(records.unverified, 6),)
+        notices.append(Notice("problem", "Not verified, or changed since: run noveltree verify on", places))
+    if not notices:
+        notices.append(
+            Notice(
+                "good",
+                "No trial failed, none is missing, all scores are comparable, and all were verified by replay.",
+            )
+        )
+    return Section("problems", "Problems", tuple(notices))
+
+
+def _paper_sections(width_based: Sequence[AgentScores], rng: np.random.Generator) -> list[Section | None]:
+    """The paper's results section, from its published scores and its authors' released episodes."""
+    panel = Panel("paper", tuple(width_based), tuple(common_games(width_based)))
+    by_name = {agent.name: agent for agent in width_based}
+    with_intervals = tuple(by_name[name] for name in _WITH_INTERVALS)
+    intervals = Panel("paper", with_intervals, tuple(common_games(with_intervals)))
+    left_out = [title_of(game) for game in intervals.games if game not in panel.games]
+    note = Paragraph(
+        f"The agents of others have no score in {listed(left_out)}, which is therefore in the table of intervals "
+        "alone."
+    )
+    return [
+        summary_section(panel, rng=rng),
+        pairwise_section(panel),
+        aggregate_section(panel),
+        Section(
+            "paper-scores",
+            "Scores",
+            (
+                scores_table(panel, HIGHEST, name="paper-scores"),
+                note,
+                scores_table(intervals, HIGHER_THAN_ALL, name="paper-intervals"),
+            ),
+        ),
+        Section(
+            "paper-human",
+            "Human players, DQN and Rainbow",
+            tuple(_comparison(name) for name in OTHER_AGENTS if name != "human"),
+        ),
+        released_curves(("n-cpl", "n-cpl-d", "cpl"), intervals.games),
+    ]
+
+
+def _renamed(section: Section | None) -> Section | None:
+    """A section of the paper's results where there are others."""
+    return None if section is None else replace(section, title=f"Paper: {section.title}")
+
+
+def _comparison(name: str) -> Table:
+    """One of the paper's three comparisons of N-CPL with a human player and an agent without a model."""
+    human, other, n_cpl = published_comparison(name)
+    return human_table(
+        Panel("paper", (other, n_cpl), tuple(human.games)),
+        human,
+        name=f"paper-{name}",
+        caption=f"N-CPL, a human player and {other.title}. Their conditions differ: see the experimental settings.",
+    )
+
+
+def _lead(records: Records | None, ours: Sequence[AgentScores], published: bool) -> str:
+    paper = (
+        "the paper's published scores (O'Toole, Lipovetzky, Ramirez and Pearce 2021, Width-based Lookaheads with "
+        "Learnt Base Policies and Heuristics Over the Atari-2600 Benchmark)"
+    )
+    if records is None:
+        return f"From {paper} and its authors' released episodes, recomputed."
+    games = {game for agent in ours for game in agent.games}
+    return f"{several(len(ours), 'recorded agent')} in {several(len(games), 'game')}, beside {paper}." + (
+        " After it the paper's own results, recomputed." if published else ""
+    )

@@ -1,0 +1,183 @@
+"""The scores themselves: with the best marked, beside humans, what they cost, and the episodes behind them."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from noveltree.analysis.pairwise import share_above, times_best
+from noveltree.analysis.results import AgentScores, means_of
+from noveltree.analysis.statistics import Sample, best, significantly_best
+from noveltree.report.document import Cell, Column, EpisodeLink, EpisodeList, Paragraph, Section, Table
+from noveltree.report.panel import Panel, marked
+from noveltree.report.wording import MISSING, decimal, number_cell, percent, score_cell, several, title_of
+
+
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """Which scores of a game are marked."""
+
+    explanation: str
+    marks: Callable[[Sequence[Sample]], list[bool]]
+
+
+def _highest(samples: Sequence[Sample]) -> list[bool]:
+    highest = max((sample.mean for sample in samples), default=math.nan)
+    return [sample.mean == highest for sample in samples]
+
+
+HIGHEST = Marking("the highest mean is marked", _highest)
+NOT_LOWER = Marking("all that Welch's test (p < 0.1) does not find lower than the highest mean are marked", best)
+#: As in the paper's table of intervals.
+HIGHER_THAN_ALL = Marking(
+    "the one that Welch's test (p < 0.1) finds higher than all others is marked", significantly_best
+)
+
+
+def scores_table(panel: Panel, marking: Marking, *, name: str) -> Table:
+    """Mean scores with 90% intervals, some of each game marked."""
+    rows, counts = [], [0] * len(panel.agents)
+    for game in panel.games:
+        there = [number for number, agent in enumerate(panel.agents) if game in agent.games]
+        marks = marking.marks([panel.agents[number].games[game].sample for number in there])
+        is_marked = dict(zip(there, marks, strict=True))
+        cells = [Cell(title_of(game))]
+        for number, agent in enumerate(panel.agents):
+            counts[number] += is_marked.get(number, False)
+            cells.append(_score(panel, agent, game, best=is_marked.get(number, False)))
+        rows.append(tuple(cells))
+    return Table(
+        name,
+        f"Mean scores over {several(len(panel.games), 'game')}, with 90% intervals where they are known; "
+        f"{marking.explanation}.",
+        (Column("game", words=True), *panel.columns),
+        tuple(rows),
+        ((Cell("times marked"), *(Cell(f"{count}", (count,), best=True) for count in counts)),),
+    )
+
+
+def _score(panel: Panel, agent: AgentScores, game: str, *, best: bool) -> Cell:
+    missing = agent.missing.get(game, 0)
+    if game not in agent.games:
+        return Cell(MISSING, note=f"{several(missing, 'trial')} not finished" if missing else "not played")
+    scores = agent.games[game]
+    trials = several(len(scores.trials), "trial")
+    if missing:
+        trials = f"{len(scores.trials)} of {several(len(scores.trials) + missing, 'trial')}"
+    note = "" if agent.published else f"{several(scores.sample.count, 'episode')} of {trials}"
+    link = f"#{_episodes_name(panel, agent, game)}" if any(each.file for each in scores.episodes) else ""
+    return score_cell(scores.sample, best=best, note=note, link=link)
+
+
+def _episodes_name(panel: Panel, agent: AgentScores, game: str) -> str:
+    number = panel.agents.index(agent)
+    return f"{panel.name}-episodes-{number}-{game.replace('/', '-')}"
+
+
+def human_table(panel: Panel, human: AgentScores, *, name: str, caption: str) -> Table:
+    """Agents beside a human player, with counts above human and above 75% of human."""
+    agents = (human, *panel.agents)
+    games = [game for game in panel.games if game in human.games]
+    means = means_of(agents, games)
+    highest = np.nanmax(means, axis=0)
+    rows = tuple(
+        (
+            Cell(title_of(game)),
+            *(number_cell(float(value), best=bool(value == highest[column])) for value in means[:, column]),
+        )
+        for column, game in enumerate(games)
+    )
+    foot = []
+    for what, factor in (("games above human", 1.0), ("games above 75% of human", 0.75)):
+        counts = [share_above(row, means[0], factor=factor) for row in means[1:]]
+        foot.append((Cell(what), Cell(""), *(_share_cell(*count) for count in counts)))
+    times = times_best(means)
+    foot.append((Cell("games best"), *(_share_cell(int(count), len(games)) for count in times)))
+    columns = (Column("game", words=True), Column(human.title), *panel.columns)
+    return Table(name, caption, columns, rows, tuple(foot))
+
+
+def _share_cell(count: int, games: int) -> Cell:
+    if not games:
+        return Cell(MISSING)
+    return Cell(f"{count} of {games} ({percent(count / games, 0)})", (count, games), best=True)
+
+
+def cost_section(panel: Panel) -> Section | None:
+    """What playing took: interactions per second, seconds per decision."""
+    rows = []
+    for agent in panel.agents:
+        episodes = [
+            each
+            for scores in agent.games.values()
+            for each in scores.episodes
+            if each.steps and each.interactions is not None and each.seconds
+        ]
+        steps, interactions = (
+            sum(each.steps or 0 for each in episodes),
+            sum(each.interactions or 0 for each in episodes),
+        )
+        seconds = sum(each.seconds or 0.0 for each in episodes)
+        if steps and seconds:
+            rows.append(
+                (
+                    Cell(marked(agent)),
+                    Cell(f"{len(episodes):,}", (len(episodes),)),
+                    Cell(f"{steps:,}", (steps,)),
+                    Cell(f"{interactions:,}", (interactions,)),
+                    number_cell(interactions / steps, decimal(interactions / steps, 1)),
+                    number_cell(interactions / seconds, decimal(interactions / seconds, 0)),
+                    number_cell(seconds / steps, f"{seconds / steps:.3f}"),
+                    number_cell(seconds / 3600, decimal(seconds / 3600, 1)),
+                )
+            )
+    if not rows:
+        return None
+    titles = ("episodes", "decisions", "interactions", "interactions per decision", "interactions per second")
+    columns = (*map(Column, titles), Column("seconds per decision"), Column("hours in all"))
+    caption = "What the recorded evaluation episodes took, as the clock went on the machines that played them."
+    table = Table(f"{panel.name}-cost", caption, (Column("agent", words=True), *columns), tuple(rows))
+    return Section(f"{panel.name}-cost", "Cost", (table,))
+
+
+def episodes_section(panel: Panel, base: Path) -> Section | None:
+    """The records behind the scores, as links from a file in `base`."""
+    lists = []
+    for game in panel.games:
+        for agent in panel.agents:
+            if game not in agent.games:
+                continue
+            links = [
+                EpisodeLink(
+                    f"{each.score:,.10g}",
+                    _relative(each.file, base),
+                    each.verified,
+                    _relative(video, base) if (video := _video(each.file)) else "",
+                )
+                for each in agent.games[game].episodes
+                if each.file is not None
+            ]
+            if links:
+                name = _episodes_name(panel, agent, game)
+                lists.append(EpisodeList(name, f"{title_of(game)}, {agent.title}", tuple(links)))
+    if not lists:
+        return None
+    text = (
+        "Every score is that of an episode that anyone can replay: noveltree verify FILE. ✓ are those that were, "
+        "and have not been changed since."
+    )
+    return Section(f"{panel.name}-episodes", "Episodes", (Paragraph(text), *lists))
+
+
+def _video(file: Path) -> Path | None:
+    """Where `noveltree render` puts the video of an episode, if it is there."""
+    return next((path for end in (".mp4", ".gif") if (path := file.with_suffix(end)).exists()), None)
+
+
+def _relative(path: Path, base: Path) -> str:
+    return Path(os.path.relpath(path, base)).as_posix()

@@ -1,0 +1,54 @@
+"""How numbers and names are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from noveltree.analysis.statistics import Sample
+from noveltree.report.document import Cell
+from noveltree.simulators.action_counts import ACTION_COUNTS
+from noveltree.simulators.games import game_title
+
+#: Where there is nothing.
+MISSING = "\N{EM DASH}"
+
+
+def title_of(game: str) -> str:
+    """The game as papers print it; an environment that is no Atari game by its id."""
+    return game_title(game) if game in ACTION_COUNTS else game
+
+
+def decimal(value: float, digits: int = 2) -> str:
+    """`4,365.20`; a minus that is none is left out."""
+    text = f"{value:,.{digits}f}"
+    return text.lstrip("-") if not any(character in "123456789" for character in text) else text
+
+
+def percent(share: float, digits: int = 1) -> str:
+    return MISSING if math.isnan(share) else f"{100 * share:.{digits}f}%"
+
+
+def several(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """`a, b, c`, or the first few of them."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def score_cell(sample: Sample, *, best: bool = False, note: str = "", link: str = "") -> Cell:
+    """A mean with its 90% interval, if it has one."""
+    if math.isnan(sample.interval):
+        return Cell(decimal(sample.mean), (sample.mean,), best=best, note=note, link=link)
+    text = f"{decimal(sample.mean)} ± {decimal(sample.interval)}"
+    return Cell(text, (sample.mean, sample.interval), best=best, note=note, link=link)
+
+
+def number_cell(value: float, text: str | None = None, **more: object) -> Cell:
+    """A number, or a dash if there is none."""
+    if math.isnan(value):
+        return Cell(MISSING)
+    return Cell(decimal(value) if text is None else text, (value,), **more)  # type: ignore[arg-type]
