@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+RESULTS = str(Path(__file__).parent.parent / "results" / "paper-planners")
 
 
 @pytest.mark.parametrize(
@@ -17,6 +18,8 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
         ("own_simulator.py", (), "score 10 in 8 steps"),
         ("gymnasium_worlds.py", (), "FrozenLake-v1: score 1"),
         ("play_atari.py", ("pong", "90"), "the score holds"),
+        ("analyse_results.py", (), "all games (53): N-CPL 260, N-CPL_D 249, CPL 227, RIW_C 94, RIW_D 103"),
+        ("analyse_results.py", (RESULTS,), "10 agents in 12 games"),
     ],
 )
 def test_example_runs(name: str, arguments: tuple[str, ...], expected: str, tmp_path: Path) -> None:
@@ -32,4 +35,5 @@ def test_every_example_is_tested() -> None:
         "own_simulator.py",
         "gymnasium_worlds.py",
         "play_atari.py",
+        "analyse_results.py",
     }

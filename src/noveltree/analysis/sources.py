@@ -272,7 +272,7 @@ def _read_run(path: Path, records: Records) -> Iterator[_Trial]:
 
 
 def _trial(label: str, number: int, run: RunDirectory, result: dict[str, Any] | None, records: Records) -> _Trial:
-    if run.protocol.learning is not None and (intervals := finished_intervals(run.read_metrics())):
+    if run.protocol.learning is not None and (intervals := finished_intervals(run.read_metrics("interval"))):
         curve = RunCurve(f"{label}, seed {run.seed}", intervals, None if result is None else result["score"])
         records.curves.setdefault((label, run.protocol.game), []).append(curve)
     if result is None:

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from noveltree.analysis.aggregate import Estimate, bootstrap, interquartile_mean, normalise, optimality_gap
+from noveltree.analysis.aggregate import (
+    Estimate,
+    Statistic,
+    bootstrap,
+    interquartile_mean,
+    normalise,
+    optimality_gap,
+)
 from noveltree.analysis.pairwise import compare_pairwise, mean_ranks, share_above, times_best
 from noveltree.analysis.results import AgentScores, means_of, trials_of
 from noveltree.published import normalisation
@@ -84,7 +91,9 @@ def human_normalised(agent: AgentScores, games: Sequence[str]) -> NDArray[np.flo
     )
 
 
-def _estimate(scores, statistic, rng, resamples, confidence) -> Estimate | None:  # type: ignore[no-untyped-def]
+def _estimate(
+    scores: NDArray[np.float64], statistic: Statistic, rng: np.random.Generator, resamples: int, confidence: float
+) -> Estimate | None:
     if not scores.size:
         return None
     if (~np.isnan(scores)).sum(axis=0).max() < 2:  # nothing to draw from: a number without an interval

@@ -96,7 +96,7 @@ def _labels(runs: Sequence[RunDirectory]) -> list[str]:
 
 
 def _curve(run: RunDirectory, label: str) -> RunCurve:
-    intervals = finished_intervals(run.read_metrics())
+    intervals = finished_intervals(run.read_metrics("interval"))
     if not intervals:
         raise InputError(f"No interval of {run.path} is over yet: there is nothing to draw.")
     result = run.read_result()

@@ -90,14 +90,21 @@ def read_json(file: Path) -> dict[str, Any]:
     return content
 
 
-def read_json_lines(file: Path, *, parse_constant: Callable[[str], Any] | None = None) -> list[Any]:
-    """What stands on the lines of a file that may not be there; lines that were cut off are passed over."""
+def read_json_lines(
+    file: Path, *, beginning: bytes = b"", parse_constant: Callable[[str], Any] | None = None
+) -> list[Any]:
+    """What stands on the lines of a file that may not be there; lines that were cut off are passed over.
+
+    And lines that do not begin with `beginning`, which need not be understood.
+    """
     try:
         data = file.read_bytes() if file.exists() else b""
     except OSError as error:
         raise RecordError(f"Cannot read {file}: {error.strerror or error}.") from error
     values = []
     for line in data.splitlines():
+        if not line.startswith(beginning):
+            continue
         with contextlib.suppress(ValueError):
             values.append(json.loads(line, parse_constant=parse_constant))
     return values

@@ -197,10 +197,10 @@ class RunDirectory:
         except OSError as error:
             raise OutputError(f"Cannot write {self.path / _METRICS}: {error.strerror or error}.") from error
 
-    def read_metrics(self) -> list[dict[str, Any]]:
-        """All lines that were written whole."""
+    def read_metrics(self, event: str | None = None) -> list[dict[str, Any]]:
+        """All lines that were written whole; or only those of an event, which is quicker."""
         path = self.path / _METRICS
-        lines = read_json_lines(path)
+        lines = read_json_lines(path, beginning=b"" if event is None else f'{{"event": "{event}"'.encode())
         if not all(isinstance(line, dict) and "event" in line for line in lines):
             raise RecordError(f"{path} is damaged: it has lines that noveltree does not write.")
         return lines

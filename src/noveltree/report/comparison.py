@@ -29,7 +29,7 @@ def summary_section(panel: Panel, *, rng: np.random.Generator) -> Section:
     rows = tuple(
         (
             Cell(marked(each.agent)),
-            Cell(f"{place}", (place,)),
+            Cell(f"{place}", (place,)) if each.comparisons else Cell(MISSING),
             Cell(PUBLISHED if each.agent.published else RECORDED),
             Cell(f"{each.games}", (each.games,)),
             Cell(f"{each.wins} of {each.comparisons}", (each.wins, each.comparisons)),
@@ -40,7 +40,8 @@ def summary_section(panel: Panel, *, rng: np.random.Generator) -> Section:
             _estimate_cell(each.optimality_gap),
             Cell("{} of {}".format(*each.above_human), tuple(map(float, each.above_human))),
         )
-        for place, each in enumerate(summaries, start=1)
+        for each in summaries
+        for place in [1 + sum(other.win_share > each.win_share for other in summaries)]
     )
     columns = (
         *(Column("agent", words=True), Column("rank"), Column("scores", words=True), Column("games")),
@@ -84,10 +85,13 @@ def pairwise_section(panel: Panel) -> Section:
         for row, agent in enumerate(panel.agents):
             cells = [Cell(marked(agent))]
             for column in range(len(panel.agents)):
-                wins, games = int(compared.wins[row, column]), int(compared.games[row, column])
-                cells.append(_wins_cell(wins, games, uniform) if row != column else Cell("", blank=True))
+                if row == column:
+                    cells.append(Cell("", blank=True))
+                    continue
+                wins, losses = int(compared.wins[row, column]), int(compared.wins[column, row])
+                cells.append(_wins_cell(wins, losses, int(compared.games[row, column]), uniform))
             total, share = int(compared.totals[row]), float(compared.win_shares[row])
-            cells.append(Cell(f"{total} ({percent(share)})", (total, share), best=True))
+            cells.append(Cell(f"{total} ({percent(share)})", (total, share), strong=True))
             rows.append(tuple(cells))
         blocks.append(
             Table(
@@ -103,10 +107,11 @@ def pairwise_section(panel: Panel) -> Section:
     return Section(f"{panel.name}-pairwise", "Pairwise comparison and segments", tuple(blocks))
 
 
-def _wins_cell(wins: int, games: int, uniform: bool) -> Cell:
+def _wins_cell(wins: int, losses: int, games: int, uniform: bool) -> Cell:
     if not games:
         return Cell(MISSING, note="no game in common")
-    return Cell(f"{wins}" if uniform else f"{wins}/{games}", (wins, games), heat=wins / games)
+    even = 0.5 + (wins - losses) / (2 * games)
+    return Cell(f"{wins}" if uniform else f"{wins}/{games}", (wins, games), heat=even)
 
 
 def _segmentation(panel: Panel, shares: Sequence[tuple[str, int, NDArray[np.float64]]]) -> Table:

@@ -14,6 +14,8 @@ class Cell:
     numbers: tuple[float, ...] = ()
     """What the text says, unrounded: a value, and half the width of its interval."""
     best: bool = False
+    strong: bool = False
+    """Whether it sums up others."""
     heat: float | None = None
     """From 0 to 1: how it compares with the others; 0.5 is even."""
     note: str = ""

@@ -25,6 +25,8 @@ from noveltree.version import __version__
 
 #: Steps of colour between even and always better, or worse.
 _SHADES = 10
+#: Tables with more columns have their intervals below the means.
+_MANY_COLUMNS = 6
 
 
 def to_html(document: Document) -> str:
@@ -75,6 +77,8 @@ def _notice(notice: Notice) -> str:
 
 def _table(table: Table) -> str:
     kind = "matrix" if table.matrix else "sortable"
+    if len(table.columns) > _MANY_COLUMNS:
+        kind += " compact"
     head = f"<tr>{''.join(_heading(column) for column in table.columns)}</tr>"
     if any(column.group for column in table.columns):
         head = f'<tr class="groups">{"".join(_groups(table.columns))}</tr>{head}'
@@ -110,6 +114,8 @@ def _cell(cell: Cell, column: Column) -> str:
         kinds.append("words")
     if cell.best:
         kinds.append("best")
+    if cell.strong:
+        kinds.append("strong")
     if cell.blank:
         kinds.append("blank")
     if cell.heat is not None:

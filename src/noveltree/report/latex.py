@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from noveltree.report.document import Cell, Column, Document, Notice, Paragraph, Table
+from noveltree.report.document import Cell, Column, Document, EpisodeList, Notice, Paragraph, Table
 
 _PREAMBLE = r"""\documentclass{article}
-\usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage[a4paper,margin=18mm]{geometry}
 \usepackage[table]{xcolor}
+\usepackage{float}
 \usepackage{graphicx}
+\setlength{\belowcaptionskip}{4pt}
+\renewcommand{\arraystretch}{1.15}
 \definecolor{best}{HTML}{009901}
 \newcommand{\best}[1]{{\color{best}\textbf{#1}}}
 % Makes a table narrower that would be wider than the page.
@@ -44,8 +46,9 @@ def to_latex(document: Document) -> str:
     parts = [f"\\title{{{_text(document.title)}}}\\date{{}}\\maketitle", _text(document.lead)]
     for section in document.sections:
         blocks = list(_blocks(section.blocks))
-        if blocks:
-            parts += [f"\\clearpage\\section*{{{_text(section.title)}}}", *blocks]
+        # Links to episodes have no place on paper.
+        if blocks and not any(isinstance(block, EpisodeList) for block in section.blocks):
+            parts += [f"\\section*{{{_text(section.title)}}}", *blocks]
     return _PREAMBLE + "\n\n".join(parts) + "\n\n\\end{document}\n"
 
 
@@ -73,7 +76,7 @@ def _tables(table: Table) -> Iterator[str]:
         label = table.name if part == 0 else f"{table.name}-{part + 1}"
         yield "\n".join(
             [
-                r"\begin{table}[!h]",
+                r"\begin{table}[H]",
                 rf"\caption{{{_text(caption)}}}\label{{tab:{label}}}",
                 r"\centering\scriptsize",
                 r"\begin{lrbox}{\tablebox}",
@@ -124,6 +127,8 @@ def _cell(cell: Cell) -> str:
     if cell.blank:
         return r"\cellcolor[gray]{0.6}"
     text = _text(cell.text)
+    if cell.strong and text:
+        return rf"\textbf{{{text}}}"
     return rf"\best{{{text}}}" if cell.best and text else text
 
 

@@ -51,7 +51,7 @@ def _table(table: Table) -> str:
 
 def _cell(cell: Cell) -> str:
     text = _escape(cell.text)
-    return f"**{text}**" if cell.best and text else text
+    return f"**{text}**" if (cell.best or cell.strong) and text else text
 
 
 def _escape(text: str) -> str:

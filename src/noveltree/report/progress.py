@@ -31,8 +31,8 @@ def recorded_curves(curves: Mapping[tuple[str, str], Sequence[RunCurve]]) -> Sec
         if behind := _released(game, label, f"authors' {PUBLISHED_AGENTS.get(label)}", at_most=end, behind=True):
             series.append(behind)
     caption = (
-        "Mean return per interval of the recorded trials, with the 90% interval over trials where there are several; "
-        "behind them the authors' released trials, per million interactions."
+        "Mean return per interval of the recorded trials, with the 90% interval over trials where there are "
+        "several; behind them the authors' released trials, per million interactions."
     )
     return _curves_section("own-curves", caption, by_game)
 

@@ -57,7 +57,7 @@ def scores_table(panel: Panel, marking: Marking, *, name: str) -> Table:
         f"{marking.explanation}.",
         (Column("game", words=True), *panel.columns),
         tuple(rows),
-        ((Cell("times marked"), *(Cell(f"{count}", (count,), best=True) for count in counts)),),
+        ((Cell("times marked"), *(Cell(f"{count}", (count,), strong=True) for count in counts)),),
     )
 
 
@@ -105,7 +105,7 @@ def human_table(panel: Panel, human: AgentScores, *, name: str, caption: str) ->
 def _share_cell(count: int, games: int) -> Cell:
     if not games:
         return Cell(MISSING)
-    return Cell(f"{count} of {games} ({percent(count / games, 0)})", (count, games), best=True)
+    return Cell(f"{count} of {games} ({percent(count / games, 0)})", (count, games), strong=True)
 
 
 def cost_section(panel: Panel) -> Section | None:
