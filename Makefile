@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help install play test lint types layers check bench clean
+.PHONY: help install system play test lint types layers check bench clean
 
 help:
 	@echo "make play    install, and play Breakout with RIW_C: score, episode file and video"
 	@echo "make test    install, and run all tests"
+	@echo "make system  a browser and LaTeX from Debian, for the tests of reports (as root)"
 	@echo "make check   lint, types, layers and tests: all that CI runs"
 	@echo "make bench   measure the cost of planning and learning relative to the raw emulator"
 	@echo "make clean   remove the virtual environment and caches"
@@ -20,6 +21,10 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,learn,minigrid,parquet,plot,ray,tensorboard]'
 	@touch $@
+
+system:
+	timeout 600 apt-get update
+	timeout 1200 apt-get install --yes --no-install-recommends chromium fonts-dejavu texlive-latex-base texlive-latex-recommended
 
 play: install
 	$(BIN)/noveltree play breakout --agent riw-c --video play/breakout.mp4 --out play

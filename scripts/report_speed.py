@@ -3,8 +3,8 @@
     python scripts/report_speed.py [--out DIRECTORY]
 
 The benchmark has the files that a real one has: 54 games x 8 agents x 5 trials x 10 episodes of 300 decisions, and
-the metrics of 20 intervals of 30 episodes in each trial of the five agents that learn. Its scores are made up. It is
-deleted again unless DIRECTORY is given.
+the metrics of 20 intervals of 30 episodes in each trial of the five agents that learn. Its scores are made up. It
+is deleted again unless DIRECTORY is given.
 """
 
 from __future__ import annotations
