@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from noveltree.analysis import bootstrap, interquartile_mean
-from noveltree.analysis.sources import read_records
+from noveltree.analysis.recorded import read_records
 from noveltree.benchmark import BenchmarkDirectory, plan_suite
 from noveltree.benchmark.plan import PlannedTrial
 from noveltree.benchmark.suite import parse_suite

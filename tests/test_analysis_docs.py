@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noveltree.analysis.results import NEEDED
-from noveltree.analysis.sources import read_records
+from noveltree.analysis.recorded import read_records
+from noveltree.analysis.tables import NEEDED
 from noveltree.report.report import build_report
 from tests.command_line import Cli
 

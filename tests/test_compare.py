@@ -9,8 +9,9 @@ import pytest
 from scipy import stats
 
 from noveltree.analysis.compare import compare
-from noveltree.analysis.sources import read_results, read_table
+from noveltree.analysis.sources import read_results
 from noveltree.analysis.statistics import Sample
+from noveltree.analysis.tables import read_table
 from noveltree.benchmark import run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
 from noveltree.errors import InputError, RecordError

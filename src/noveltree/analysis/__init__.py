@@ -29,6 +29,7 @@ from noveltree.analysis.pairwise import compare_pairwise as compare_pairwise
 from noveltree.analysis.pairwise import mean_ranks as mean_ranks
 from noveltree.analysis.pairwise import share_above as share_above
 from noveltree.analysis.pairwise import times_best as times_best
+from noveltree.analysis.recorded import read_records as read_records
 from noveltree.analysis.results import AgentScores as AgentScores
 from noveltree.analysis.results import EpisodeScore as EpisodeScore
 from noveltree.analysis.results import GameScores as GameScores
@@ -36,11 +37,9 @@ from noveltree.analysis.results import Results as Results
 from noveltree.analysis.results import common_games as common_games
 from noveltree.analysis.results import means_of as means_of
 from noveltree.analysis.results import results_of_arrays as results_of_arrays
-from noveltree.analysis.results import results_of_frame as results_of_frame
 from noveltree.analysis.results import trials_of as trials_of
 from noveltree.analysis.segments import Segment as Segment
 from noveltree.analysis.segments import segments as segments
-from noveltree.analysis.sources import read_records as read_records
 from noveltree.analysis.sources import read_results as read_results
 from noveltree.analysis.statistics import Sample as Sample
 from noveltree.analysis.statistics import best as best
@@ -49,6 +48,7 @@ from noveltree.analysis.statistics import welch_p_value as welch_p_value
 from noveltree.analysis.summary import Summary as Summary
 from noveltree.analysis.summary import human_normalised as human_normalised
 from noveltree.analysis.summary import summarise as summarise
+from noveltree.analysis.tables import results_of_frame as results_of_frame
 from noveltree.analysis.taxonomy import Classification as Classification
 from noveltree.analysis.taxonomy import classify as classify
 from noveltree.analysis.taxonomy import measured_taxonomy as measured_taxonomy

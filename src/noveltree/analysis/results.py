@@ -1,9 +1,9 @@
-"""Results to analyse: what agents scored, by game and trial; from episodes, arrays, or a data frame."""
+"""Results to analyse: what agents scored, by game and trial."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noveltree.analysis.statistics import Sample
-from noveltree.errors import InputError, NoveltreeError, RecordError, UnknownNameError
+from noveltree.errors import InputError, UnknownNameError
 from noveltree.protocol import Protocol
-from noveltree.simulators.games import canonical_game
-
-#: What a table must have to be analysed; `noveltree benchmark collect` writes more.
-NEEDED = ("agent", "game", "trial", "episode", "phase", "score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +84,7 @@ class Results:
         return sorted({game for agent in self.agents for game in agent.games})
 
     def agent(self, name: str | None = None) -> AgentScores:
-        """An agent by its name; the only one, if none is named."""
+        """An agent by its name, or by its label if no other has it; the only one, if none is named."""
         known = {agent.name: agent for agent in self.agents}
         if name is None:
             if len(known) != 1:
@@ -97,9 +93,28 @@ class Results:
                     f"{', '.join(known)}."
                 )
             (name,) = known
-        if name not in known:
-            raise UnknownNameError(f"agent in {self.source}", name, known)
-        return known[name]
+        if name in known:
+            return known[name]
+        if len(labelled := [agent for agent in self.agents if agent.label == name]) == 1:
+            return labelled[0]
+        raise UnknownNameError(f"agent in {self.source}", name, known)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per agent and game, as a data frame takes them: `pandas.DataFrame(results.rows())`."""
+        return [
+            {
+                "agent": agent.name,
+                "game": game,
+                "published": agent.published,
+                "mean": scores.sample.mean,
+                "interval": scores.sample.interval,
+                "episodes": scores.sample.count,
+                "trials": len(scores.trials),
+                "differs": agent.differs,
+            }
+            for agent in self.agents
+            for game, scores in agent.games.items()
+        ]
 
     def means(self, games: Sequence[str]) -> NDArray[np.float64]:
         """Mean scores, (agents, games); NaN where there is none."""
@@ -170,103 +185,3 @@ def results_of_arrays(
             if not math.isnan(values[trial, column])
         ]
     return Results(source, agents_of_episodes(episodes))
-
-
-def results_of_frame(frame: Any, *, source: str = "the table") -> Results:
-    """Results of a tidy data frame of pandas or polars, with a row per episode."""
-    columns = {str(name): frame[name].to_list() for name in frame.columns}
-    return Results(
-        source, agents_of_episodes(parse_episodes(columns, source, where=lambda row: f"{source}, row {row}"))
-    )
-
-
-def parse_episodes(
-    columns: Mapping[str, Sequence[Any]], source: str, *, where: Callable[[int], str]
-) -> list[EpisodeScore]:
-    """The evaluation episodes of a tidy table; what is wrong with it names the row."""
-    if missing := [name for name in NEEDED if name not in columns]:
-        raise RecordError(f"{source} is no table of episodes: it has no column {missing[0]}.")
-    seen: dict[tuple[Any, ...], int] = {}
-    hashes: dict[tuple[str, str], Any] = {}
-    spelled: dict[str, str] = {}
-    episodes = []
-    places = zip(*(columns[name] for name in ("agent", "game", "trial", "phase", "episode")), strict=True)
-    for row, place in enumerate(places):
-        if any(_is_missing(value) for value in place) or _is_missing(columns["score"][row]):
-            raise RecordError(f"{where(row)}: a value is missing.")
-        agent, game, trial, phase, _ = map(str, place)
-        if game not in spelled:
-            spelled[game] = _game(game, where(row))
-        game = spelled[game]
-        key = (agent, game, trial, phase, str(place[-1]))
-        if key in seen:
-            raise RecordError(f"{where(row)}: the same episode as in {_short(where(seen[key]))}.")
-        seen[key] = row
-        if phase not in ("training", "evaluation"):
-            raise RecordError(f"{where(row)}: the phase is training or evaluation, not {phase!r}.")
-        if phase == "training":
-            continue
-        if what := _text(columns, "differs", row):
-            raise RecordError(f"{where(row)}: not comparable with the others: {what}.")
-        protocol = _text(columns, "protocol_hash", row)
-        if hashes.setdefault((agent, game), protocol) != protocol:
-            raise RecordError(f"{where(row)}: another protocol than before of {agent} in {game}.")
-        episodes.append(
-            EpisodeScore(
-                agent,
-                game,
-                trial,
-                _number(columns["score"][row], "score", where(row)),
-                steps=_count(columns, "steps", row, where),
-                interactions=_count(columns, "interactions", row, where),
-                seconds=_optional(columns, "seconds", row, where),
-            )
-        )
-    if not episodes:
-        raise RecordError(f"{source} has no evaluation episodes.")
-    return episodes
-
-
-def _short(place: str) -> str:
-    """`table.csv, line 3` within a sentence about the same table."""
-    return place.rpartition(", ")[2]
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
-
-
-def _text(columns: Mapping[str, Sequence[Any]], name: str, row: int) -> str:
-    value = columns[name][row] if name in columns else None
-    return "" if _is_missing(value) else str(value)
-
-
-def _game(name: str, where: str) -> str:
-    if "-v" in name or name == "corridor":  # of Gymnasium, or the toy
-        return name
-    try:
-        return canonical_game(name)
-    except NoveltreeError as error:
-        raise RecordError(f"{where}: {error}") from error
-
-
-def _number(value: Any, what: str, where: str) -> float:
-    try:
-        number = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise RecordError(f"{where}: the {what} {str(value)!r} is no number.")
-    return number
-
-
-def _optional(
-    columns: Mapping[str, Sequence[Any]], name: str, row: int, where: Callable[[int], str]
-) -> float | None:
-    value = columns[name][row] if name in columns else None
-    return None if _is_missing(value) else _number(value, name, where(row))
-
-
-def _count(columns: Mapping[str, Sequence[Any]], name: str, row: int, where: Callable[[int], str]) -> int | None:
-    value = _optional(columns, name, row, where)
-    return None if value is None else int(value)

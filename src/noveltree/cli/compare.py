@@ -10,9 +10,10 @@ import typer
 
 from noveltree.analysis.compare import Comparison
 from noveltree.analysis.compare import compare as compare_samples
-from noveltree.analysis.results import Results
+from noveltree.analysis.results import AgentScores
 from noveltree.analysis.sources import PUBLISHED, read_results
-from noveltree.cli.console import counted, out, print_json, table
+from noveltree.benchmark.conditions import differences
+from noveltree.cli.console import counted, err, out, print_json, table
 from noveltree.errors import InputError
 
 
@@ -34,15 +35,18 @@ def compare(
 
       noveltree compare published:n-cpl published:riw-c
     """
-    (one, one_name), (other, other_name) = _find(first), _find(second)
-    made = compare_samples(one.agent(one_name).samples, other.agent(other_name).samples, p_value=p_value)
+    with_published = any(_split(name)[0] == PUBLISHED for name in (first, second))
+    one, other = (_find(name, beside_published=with_published) for name in (first, second))
+    made = compare_samples(one.samples, other.samples, p_value=p_value)
     if not made.games:
         raise InputError(f"{first} and {second} have no game in common.")
+    conditions = _conditions(one, other)
     if json:
         print_json(
             {
                 "first": first,
                 "second": second,
+                "conditions": {"first": one.settings, "second": other.settings, "differ": conditions},
                 "games": [asdict(game) for game in made.games],
                 "only_first": made.only_first,
                 "only_second": made.only_second,
@@ -53,7 +57,10 @@ def compare(
             }
         )
         return
-    out.print(f"A: {first}\nB: {second}", soft_wrap=True)
+    for letter, name, agent in (("A", first, one), ("B", second, other)):
+        out.print(f"{letter}: {name}" + (f" ({agent.settings})" if agent.settings else ""), soft_wrap=True)
+    if conditions:
+        err.print(f"Warning: they played under other conditions: {conditions}. Compare with care.", soft_wrap=True)
     listing = table("game", "A", "+- A", "B", "+- B", "p", "better", right=("A", "+- A", "B", "+- B", "p"))
     for game in made.games:
         sides = (game.first.mean, game.first.interval, game.second.mean, game.second.interval)
@@ -68,12 +75,24 @@ def compare(
     out.print(_sentence("A", "B", made), soft_wrap=True)
 
 
-def _find(name: str) -> tuple[Results, str | None]:
-    """The results that a name stands for, and the agent in them."""
+def _split(name: str) -> tuple[str, str | None]:
+    """The source that a name stands for, and the agent in it."""
     source, colon, agent = name.rpartition(":")
-    if not colon:
-        return read_results(name), None
-    return read_results(source or PUBLISHED), agent
+    return (source or PUBLISHED, agent) if colon else (name, None)
+
+
+def _find(name: str, *, beside_published: bool) -> AgentScores:
+    source, agent = _split(name)
+    return read_results(source, beside_published=beside_published).agent(agent)
+
+
+def _conditions(one: AgentScores, other: AgentScores) -> str:
+    """In what the conditions differ under which they played; empty if that does not matter or is not known."""
+    if one.protocol is None or other.protocol is None:
+        return ", ".join(dict.fromkeys(each.differs for each in (one, other) if each.differs))
+    ours, theirs = one.protocol, other.protocol
+    found = differences({(other.name, theirs.hash): 1}, {theirs.hash: theirs}, rule=lambda protocol: ours)
+    return found[other.name, theirs.hash]
 
 
 def _number(value: float) -> str:

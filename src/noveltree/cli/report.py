@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from noveltree.analysis.sources import Records, read_records
+from noveltree.analysis.recorded import Records, read_records
 from noveltree.cli.console import completion, counted, err, out, print_json
 from noveltree.errors import InputError, UnknownNameError
 from noveltree.records import check_writable, write_atomically

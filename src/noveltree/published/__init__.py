@@ -25,6 +25,7 @@ from noveltree.published.scores import PUBLISHED_EPISODES as PUBLISHED_EPISODES
 from noveltree.published.scores import PUBLISHED_SETTINGS as PUBLISHED_SETTINGS
 from noveltree.published.scores import HumanComparison as HumanComparison
 from noveltree.published.scores import Normalisation as Normalisation
+from noveltree.published.scores import OtherAgent as OtherAgent
 from noveltree.published.scores import PublishedScore as PublishedScore
 from noveltree.published.scores import SmrfTest as SmrfTest
 from noveltree.published.scores import human_comparison as human_comparison

@@ -29,29 +29,46 @@ PUBLISHED_SETTINGS: dict[str, str] = {
         for agent in ("n-cpl", "n-cpl-d", "cpl", "pi-iw", "pi-iw+", "pi-hiw")
     },
 }
-#: Agents that the paper compares N-CPL with, under other conditions: title, table, how they were played.
-OTHER_AGENTS: dict[str, tuple[str, str, str]] = {
-    "dqn": (
+
+
+@dataclass(frozen=True, slots=True)
+class OtherAgent:
+    """Whom the paper compares N-CPL with, under other conditions."""
+
+    title: str
+    table: str
+    """Of which of the paper's comparisons with human players."""
+    settings: str
+    differs: str
+    """In what its conditions are others."""
+
+
+_MODEL_FREE = "frame skip 4, at most {} frames, no lookahead, trained for 50 million interactions, {} starts, "
+_OTHERS = "frame skip 4, no lookahead, {} starts, loss-of-life signal"
+OTHER_AGENTS: dict[str, OtherAgent] = {
+    "dqn": OtherAgent(
         "DQN",
         "dqn",
-        "frame skip 4, at most 18,000 frames, no lookahead, trained for 50 million interactions, "
-        "random no-op starts, loss-of-life signal",
+        _MODEL_FREE.format("18,000", "random no-op") + "loss-of-life signal",
+        _OTHERS.format("random no-op"),
     ),
-    "rainbow-human-starts": (
+    "rainbow-human-starts": OtherAgent(
         "Rainbow, human starts",
         "rainbow-human-starts",
-        "frame skip 4, at most 108,000 frames, no lookahead, trained for 50 million interactions, human starts, "
-        "loss-of-life signal",
+        _MODEL_FREE.format("108,000", "human") + "loss-of-life signal",
+        _OTHERS.format("human"),
     ),
-    "rainbow-noop-starts": (
+    "rainbow-noop-starts": OtherAgent(
         "Rainbow, no-op starts",
         "rainbow-noop-starts",
-        "frame skip 4, at most 108,000 frames, no lookahead, trained for 50 million interactions, "
-        "random no-op starts, loss-of-life signal",
+        _MODEL_FREE.format("108,000", "random no-op") + "loss-of-life signal",
+        _OTHERS.format("random no-op"),
     ),
-    "human": ("Human", "dqn", "a professional games tester, as Mnih et al. (2015) report"),
+    "human": OtherAgent(
+        "Human", "dqn", "a professional games tester, as Mnih et al. (2015) report", "a human player"
+    ),
 }
-#: Episodes behind a published mean of the paper's own agents: 5 trials of 10.
+#: Episodes behind a published mean of the paper's own agents: 5 trials of 10. (Some of RIW have a few less.)
 PUBLISHED_EPISODES = 50
 
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from noveltree.analysis.anytime import AnytimeCurve
-from noveltree.analysis.curves import RunCurve, mean_curve, points_of_run, points_of_trial
+from noveltree.analysis.curves import mean_curve, points_of_run, points_of_trial
+from noveltree.analysis.recorded import LearningCurves
 from noveltree.published import PUBLISHED_AGENTS, authors_curve
 from noveltree.report.document import Chart, Charts, Section, Series
 from noveltree.report.wording import title_of
@@ -14,21 +15,23 @@ from noveltree.report.wording import title_of
 _MILLION = 1_000_000
 
 
-def recorded_curves(curves: Mapping[tuple[str, str], Sequence[RunCurve]]) -> Section | None:
-    """The learning curves of recorded trials, by agent and game, in front of those that the authors released."""
+def recorded_curves(curves: Sequence[LearningCurves]) -> Section | None:
+    """The learning curves of recorded trials, in front of those that the authors released."""
     by_game: dict[str, list[Series]] = {}
-    for (label, game), runs in sorted(curves.items()):
-        points = mean_curve([points_of_run(run) for run in runs])
-        series = by_game.setdefault(game, [])
+    for each in curves:
+        points = mean_curve([points_of_run(run) for run in each.runs])
+        series = by_game.setdefault(each.game, [])
         series.append(
             Series(
-                label,
+                each.name,
                 tuple((point.interactions / _MILLION, point.mean) for point in points),
                 tuple(point.interval for point in points),
             )
         )
-        end = max(run.intervals[-1].interactions for run in runs)
-        if behind := _released(game, label, f"authors' {PUBLISHED_AGENTS.get(label)}", at_most=end, behind=True):
+        end = max(run.intervals[-1].interactions for run in each.runs)
+        name = f"authors' {PUBLISHED_AGENTS.get(each.agent)}"
+        behind = _released(each.game, each.agent, name, at_most=end, behind=True)
+        if behind is not None and behind not in series:
             series.append(behind)
     caption = (
         "Mean return per interval of the recorded trials, with the 90% interval over trials where there are "

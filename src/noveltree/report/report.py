@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from noveltree.analysis.anytime import anytime_curves
+from noveltree.analysis.published_results import published_agents, published_comparison
+from noveltree.analysis.recorded import Records
 from noveltree.analysis.results import AgentScores, common_games
-from noveltree.analysis.sources import Records, published_agents, published_comparison
 from noveltree.analysis.taxonomy import RANDOM, RTDP, classify_samples, measured_taxonomy, published_taxonomy
 from noveltree.published import OTHER_AGENTS
 from noveltree.report.background import settings_section, taxonomy_section

@@ -1,0 +1,274 @@
+"""What is recorded in benchmarks, runs and tables: scores, what is missing, what was verified, learning curves."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from noveltree.analysis.curves import RunCurve, finished_intervals
+from noveltree.analysis.results import AgentScores, EpisodeScore, agents_of_episodes
+from noveltree.analysis.tables import read_table
+from noveltree.benchmark import BenchmarkDirectory
+from noveltree.benchmark.conditions import differences
+from noveltree.benchmark.directory import PLAN
+from noveltree.errors import InputError, RecordError
+from noveltree.protocol import Protocol, make_protocol
+from noveltree.records.episode_file import read_summary
+from noveltree.records.manifest import Manifest, read_manifest
+from noveltree.records.run_directory import RUN, RunDirectory
+
+
+@dataclass(frozen=True, slots=True)
+class FailedTrial:
+    """A trial that failed, even after its retries."""
+
+    trial: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class LearningCurves:
+    """The trials of an agent that learns, in one game."""
+
+    name: str
+    """Of the agent among others."""
+    agent: str
+    """What it is: the authors' curve of that agent may stand behind."""
+    game: str
+    runs: tuple[RunCurve, ...]
+
+
+@dataclass(slots=True)
+class Records:
+    """What was found in directories and tables."""
+
+    agents: tuple[AgentScores, ...] = ()
+    failed: list[FailedTrial] = field(default_factory=list)
+    unfinished: list[str] = field(default_factory=list)
+    """Trials that were planned or begun but are not over."""
+    unverified: list[str] = field(default_factory=list)
+    """Directories with episodes that nobody has verified, or that were changed since."""
+    without_files: list[str] = field(default_factory=list)
+    """Trials whose episodes are not there any more."""
+    curves: list[LearningCurves] = field(default_factory=list)
+    """Of trials that learn, finished or not."""
+
+
+def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Records:
+    """All that is recorded in tables, benchmarks, runs, and folders of these.
+
+    Scores that are not comparable with most others, or with the published ones if they are to stand beside these,
+    are those of an agent of its own: `riw-c (budget 10)`.
+    """
+    records = Records()
+    trials: list[_Trial] = []
+    tables: list[EpisodeScore] = []
+    for path in paths:
+        if path.is_file():
+            tables += read_table(path)
+            continue
+        found = list(_find(path))
+        if not found:
+            raise InputError(f"There is no table, benchmark or run {path}.")
+        for place in found:
+            manifest = _manifest(place, path)
+            before = len(trials)
+            trials += _read_benchmark(place, records) if (place / PLAN).is_file() else _read_run(place, records)
+            _read_episodes(trials[before:], place, manifest, records)
+    _check_unique(trials)
+    groups = _groups(trials, beside_published)
+    records.agents = (*_agents(groups), *agents_of_episodes(tables))
+    records.curves = list(_curves(groups))
+    names = Counter(agent.name for agent in records.agents)
+    for name, count in names.items():
+        if count > 1:
+            raise InputError(f"{name} is an agent of several of these; give tables and directories apart.")
+    return records
+
+
+@dataclass(slots=True)
+class _Trial:
+    """A trial that was found: what it is, and its episodes once it is over."""
+
+    label: str
+    number: int
+    run: RunDirectory
+    scores: list[float] | None
+    curve: RunCurve | None = None
+    paths: list[Path] = field(default_factory=list)
+    episodes: list[EpisodeScore] = field(default_factory=list)
+
+
+def _find(path: Path) -> Iterator[Path]:
+    """The benchmarks and runs in a directory and below, sorted."""
+    if (path / PLAN).is_file() or (path / RUN).is_file():
+        yield path
+    elif path.is_dir():
+        for entry in sorted(path.iterdir()):
+            if entry.is_dir() and not entry.is_symlink():
+                yield from _find(entry)
+
+
+def _manifest(place: Path, top: Path) -> tuple[Path, Manifest] | None:
+    """The manifest that vouches for what is in `place`: its own, or one of a folder it was given in."""
+    for folder in (place, *place.parents):
+        if (manifest := read_manifest(folder)) is not None:
+            return folder, manifest
+        if folder == top:
+            break
+    return None
+
+
+def _read_benchmark(path: Path, records: Records) -> Iterator[_Trial]:
+    directory = BenchmarkDirectory.open(path)
+    for status in directory.statuses():
+        trial = status.trial
+        where = directory.run_path(trial)
+        if status.state == "failed":
+            records.failed.append(FailedTrial(str(where), status.error))
+        elif status.state != "finished":
+            records.unfinished.append(str(where))
+        run = (
+            RunDirectory.open(where) if (where / RUN).is_file() else RunDirectory(where, trial.protocol, trial.seed)
+        )
+        result = run.read_result() if status.state == "finished" else None
+        if result is not None and len(result["scores"]) != trial.episodes:
+            raise RecordError(f"{where} has {len(result['scores'])} scores, not {trial.episodes} as planned.")
+        yield _trial(trial.label, trial.trial, run, result)
+
+
+def _read_run(path: Path, records: Records) -> Iterator[_Trial]:
+    run = RunDirectory.open(path)
+    result = run.read_result()
+    if result is None:
+        records.unfinished.append(str(path))
+    yield _trial(run.protocol.agent, run.seed, run, result)
+
+
+def _trial(label: str, number: int, run: RunDirectory, result: dict[str, Any] | None) -> _Trial:
+    curve = None
+    if run.protocol.learning is not None and (intervals := finished_intervals(run.read_metrics("interval"))):
+        curve = RunCurve(f"{label}, seed {run.seed}", intervals, None if result is None else result["score"])
+    if result is None:
+        return _Trial(label, number, run, None, curve)
+    return _Trial(label, number, run, result["scores"], curve, run.evaluation_paths(result))
+
+
+def _read_episodes(
+    trials: Sequence[_Trial], place: Path, manifest: tuple[Path, Manifest] | None, records: Records
+) -> None:
+    """Find out what the records of episodes say at their top, and whether they are those that were verified."""
+    all_verified = True
+    for trial in trials:
+        gone = False
+        for score, path in itertools.zip_longest(trial.scores or [], trial.paths):
+            episode = EpisodeScore(trial.label, trial.run.protocol.game, str(trial.run.path), score)
+            if path is None or not path.exists():
+                gone, all_verified = True, False
+            else:
+                summary = read_summary(path)
+                if summary.score != score:
+                    raise RecordError(f"{path} has the score {summary.score:g}, not {score:g} as the result says.")
+                verified = manifest is not None and (
+                    manifest[1].files.get(path.relative_to(manifest[0]).as_posix()) == summary.digest
+                )
+                all_verified &= verified
+                episode = replace(
+                    episode,
+                    steps=summary.steps,
+                    interactions=summary.interactions,
+                    seconds=summary.seconds,
+                    file=path,
+                    verified=verified,
+                )
+            trial.episodes.append(episode)
+        if gone:
+            records.without_files.append(str(trial.run.path))
+    if not all_verified:
+        records.unverified.append(str(place))
+
+
+def _check_unique(trials: Sequence[_Trial]) -> None:
+    """Complain if a trial would count twice."""
+    seen: dict[tuple[str, str, int], _Trial] = {}
+    for trial in trials:
+        key = (trial.label, trial.run.protocol.hash, trial.run.seed)
+        if other := seen.get(key):
+            raise InputError(f"{trial.run.path} and {other.run.path} are the same trial; leave one of them out.")
+        seen[key] = trial
+
+
+def _groups(trials: Sequence[_Trial], beside_published: bool) -> dict[tuple[str, str], list[_Trial]]:
+    """The trials of every agent: one per label and difference, the comparable ones first."""
+    protocols = {trial.run.protocol.hash: trial.run.protocol for trial in trials}
+    played = Counter((trial.label, trial.run.protocol.hash) for trial in trials)
+    differs = differences(played, protocols, rule=published_rule if beside_published else None)
+    groups: dict[tuple[str, str], list[_Trial]] = {}
+    for trial in trials:
+        groups.setdefault((trial.label, differs[trial.label, trial.run.protocol.hash]), []).append(trial)
+    return dict(sorted(groups.items(), key=lambda item: item[0][1] != ""))
+
+
+def _name(label: str, differs: str) -> str:
+    return f"{label} ({differs})" if differs else label
+
+
+def _agents(groups: Mapping[tuple[str, str], Sequence[_Trial]]) -> Iterator[AgentScores]:
+    for (label, what), group in groups.items():
+        episodes = [replace(each, agent=_name(label, what)) for trial in group for each in trial.episodes]
+        if not episodes:
+            continue
+        missing = Counter(trial.run.protocol.game for trial in group if trial.scores is None)
+        (made,) = agents_of_episodes(episodes)
+        protocol = group[0].run.protocol
+        yield replace(
+            made,
+            label=label,
+            settings=settings_in_words(protocol),
+            differs=what,
+            protocol=protocol,
+            missing=dict(missing),
+        )
+
+
+def _curves(groups: Mapping[tuple[str, str], Sequence[_Trial]]) -> Iterator[LearningCurves]:
+    for (label, what), group in groups.items():
+        by_game: dict[str, list[RunCurve]] = {}
+        for trial in group:
+            if trial.curve is not None:
+                by_game.setdefault(trial.run.protocol.game, []).append(trial.curve)
+        for game, runs in by_game.items():
+            yield LearningCurves(_name(label, what), group[0].run.protocol.agent, game, tuple(runs))
+
+
+def published_rule(protocol: Protocol) -> Protocol:
+    """The conditions that scores are played under which stand beside the published ones."""
+    if protocol.simulator != "atari":
+        return protocol
+    return _published_rule(protocol.agent)
+
+
+@functools.cache
+def _published_rule(agent: str) -> Protocol:
+    return make_protocol("breakout", agent=agent)
+
+
+def settings_in_words(protocol: Protocol) -> str:
+    """How an agent plays, in the words of the paper's table of experimental settings."""
+    parts = [
+        f"frame skip {protocol.frame_skip}",
+        f"at most {protocol.max_frames:,} frames",
+        f"{protocol.budget:,.10g} {protocol.budget_unit} per decision",
+    ]
+    if protocol.action_set == "full":
+        parts.append("all 18 actions")
+    if protocol.features is not None:
+        parts.append(protocol.features)
+    if protocol.learning is not None:
+        parts.append(f"trained for {protocol.learning.schedule.interactions:,} interactions")
+    return ", ".join(parts)
