@@ -16,7 +16,7 @@ from noveltree.benchmark import run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
 from noveltree.errors import InputError, RecordError
 from noveltree.trial import train
-from tests.benchmarks import create
+from tests.benchmarks import TINY, create
 from tests.command_line import Cli
 from tests.runs import small_protocol
 
@@ -129,3 +129,16 @@ class TestCommandLine:
     )
     def test_bad_input_gets_one_sentence(self, cli: Cli, arguments: list[str], complaint: str) -> None:
         assert complaint in cli("compare", *arguments).sentence
+
+
+def test_other_conditions_are_warned_about(cli: Cli, tmp_path: Path) -> None:
+    told = cli("compare", "published:n-cpl", "published:dqn", "--json").object
+    assert told["conditions"]["differ"] == "frame skip 4, no lookahead, random no-op starts, loss-of-life signal"
+    assert "100 interactions per decision" in told["conditions"]["first"]
+    for budget in (5, 6):
+        run_benchmark(
+            create(tmp_path / str(budget), TINY.replace("budget: 5", f"budget: {budget}")), LocalExecutor(2)
+        )
+    shown = cli("compare", tmp_path / "5:riw-c", tmp_path / "6:riw-c")
+    assert "Warning: they played under other conditions: budget 6. Compare with care." in shown.err
+    assert cli("compare", tmp_path / "5:riw-c", tmp_path / "5:riw-d").err == ""

@@ -378,6 +378,17 @@ class TestMissing:
         for write in (to_html, to_markdown, to_latex):
             assert "CartPole-v1" in write(document)
 
+    def test_a_game_that_nobody_has_finished_is_a_row_of_dashes(self, five: Path, tmp_path: Path) -> None:
+        """Of two games that were planned, nothing was played in one."""
+        shutil.copytree(five, tmp_path / "bench")
+        (tmp_path / "bench" / "manifest.json").unlink()
+        create(tmp_path / "bench", TINY.replace("[corridor]", "[corridor, breakout]"))
+        records = read_records([tmp_path / "bench"])
+        assert all(agent.missing == {"breakout": 2} for agent in records.agents)
+        made = table(report_of(records=records), "own-scores")
+        assert cell(made, "Breakout", "riw-c").text == DASH
+        assert cell(made, "Breakout", "riw-c").note == "2 trials not finished"
+
 
 class TestOwnScores:
     def test_published_agents_stand_beside_them(self, atari: Path) -> None:
@@ -430,6 +441,20 @@ class TestOwnScores:
         assert "own-scores" not in {each.name for each in document.sections}
         assert row(table(document, "taxonomy"), "Pong")[2].text.startswith("-20.8 (sd ")
         assert row(table(document, "taxonomy"), "Pong")[3].text.startswith("-20.0 (sd ")
+
+    def test_a_test_for_smrf_under_other_conditions_is_said_and_does_not_count(self) -> None:
+        other = replace(
+            smrf_half("rtdp", 99.0), name="rtdp (budget 3)", title="rtdp (budget 3)", differs="budget 3"
+        )
+        document = report_of(records=Records((smrf_half("rtdp", -20.75), smrf_half("random", -20.0), other)))
+        assert row(table(document, "taxonomy"), "Pong")[2].text.startswith("-20.8 (sd ")
+        assert notice(document, "other conditions") == "rtdp (budget 3): budget 3"
+
+    def test_a_test_for_smrf_in_a_game_of_others_is_no_error(self) -> None:
+        document = report_of(
+            records=Records((smrf_half("rtdp", 5.0, "corridor"), smrf_half("random", 1.0, "corridor")))
+        )
+        assert "taxonomy" in {each.name for each in document.sections}
 
 
 def smrf_half(agent: str, mean: float, game: str = "pong") -> AgentScores:
@@ -644,6 +669,7 @@ class TestMarkdown:
     def test_text_of_records_is_escaped(self, everything: Document) -> None:
         text = to_markdown(everything)
         assert "\\<script>" in text
+        assert not re.search(r"(?<!\\)<(script|b)>", text)
 
     def test_problems_come_first_and_the_best_are_bold(self, everything: Document) -> None:
         text = to_markdown(everything)
@@ -656,7 +682,7 @@ class TestLatex:
     def test_special_characters_are_escaped(self, everything: Document) -> None:
         text = to_latex(everything)
         assert "\\textless{}b\\textgreater{}\\&''x\\_1" in text
-        assert "100\\% \\textbackslash{}of\\_it \\& more" in text
+        assert "100\\% \\textbackslash{}of\\_\\allowbreak{}it \\& more" in text
         assert re.search(r"(?<!\\)%(?! Makes)", text) is None
 
     def test_the_papers_names_are_set_as_in_the_paper(self, paper: Document) -> None:

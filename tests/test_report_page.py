@@ -155,6 +155,24 @@ class TestBrowser:
                     assert contrast(text, behind) >= wanted, (scheme, selector, text, behind)
         assert contrast(*backgrounds) > 10
 
+    def test_cells_that_are_coloured_can_be_read(self, open_page: Open, name: str) -> None:
+        """Their colour lies over that of the card, more or less strongly."""
+        for scheme in ("light", "dark"):
+            page = open_page(name, color_scheme=scheme)
+            found = page.evaluate("""() => {
+                const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+                return [...document.querySelectorAll("td.heat")].map((cell) => {
+                    const style = getComputedStyle(cell);
+                    const tone = parse(style.getPropertyValue("--tone"));
+                    const strength = Number(style.getPropertyValue("--strength"));
+                    const card = parse(getComputedStyle(cell.closest("figure")).backgroundColor);
+                    const behind = tone.map((value, n) => value * strength + card[n] * (1 - strength));
+                    return [parse(style.color).slice(0, 3), behind];
+                });
+            }""")
+            assert len(found) > 20
+            assert min(contrast(text, behind) for text, behind in found) >= 4.5
+
     def test_it_prints_on_several_pages(self, open_page: Open, name: str) -> None:
         page = open_page(name)
         printed = page.pdf(prefer_css_page_size=True)
@@ -252,6 +270,16 @@ class TestLatex:
         self, documents: dict[str, Document], name: str, tmp_path: Path
     ) -> None:
         log = self.compile(to_latex(documents[name]), tmp_path)
-        if name == "paper":
-            assert re.findall(r"^Overfull .*", log, re.MULTILINE) == []
+        assert re.findall(r"^Overfull .*", log, re.MULTILINE) == []
         assert re.findall(r"^LaTeX Warning: .*(?:undefined|multiply).*", log, re.MULTILINE) == []
+
+    def test_names_with_special_characters_compile(self, tmp_path: Path) -> None:
+        names = ["[a]", "*b", "c|d", "~^{}$#%&_\\e", "f`g'h", '"i" <j>', "ä € 火 π", "k -- l", "?`m"]
+        lines = [f"{quoted(name)},{game},0,0,evaluation,1" for name in names for game in ("pong", "breakout")]
+        (tmp_path / "table.csv").write_text("\n".join(["agent,game,trial,episode,phase,score", *lines]))
+        document = report_of(tmp_path / "table.csv", title="100% [of] *it*")
+        assert re.findall(r"^Overfull .*", self.compile(to_latex(document), tmp_path), re.MULTILINE) == []
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

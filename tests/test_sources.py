@@ -44,6 +44,7 @@ from noveltree.simulators.action_counts import ACTION_COUNTS
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
 from noveltree.trial import play_trial, train
 from tests.benchmarks import TINY, create
+from tests.command_line import Cli
 from tests.runs import small_protocol
 
 #: A benchmark of one agent with another budget.
@@ -256,7 +257,8 @@ class TestArrays:
         [
             ({"a": [[1.0, 2.0]]}, ["pong"], r"a: scores have the shape \(trials, 1\), not \(1, 2\)"),
             ({"a": [1.0]}, ["pong"], r"a: scores have the shape \(trials, 1\), not \(1,\)"),
-            ({"a": [[math.inf]]}, ["pong"], "a: a score is infinite"),
+            ({"a": [[math.inf]]}, ["pong"], "a: scores are numbers, and there must be some"),
+            ({"b": [[math.nan]]}, ["pong"], "b: scores are numbers, and there must be some"),
             ({"a": [[1.0, 2.0]]}, ["pong", "pong"], "The game pong is there twice"),
         ],
     )
@@ -322,6 +324,16 @@ class TestDirectories:
             assert other.protocol is not None
             assert other.protocol.budget == 3
             assert "3 interactions per decision" in other.settings
+
+    def test_what_is_given_first_does_not_decide_what_the_rule_is(self, five: Path, three: Path) -> None:
+        """Four of the six trials were played with a budget of 5."""
+        for beside_published in (False, True):
+            records = read_records([three, five], beside_published=beside_published)
+            assert {agent.name: agent.protocol.budget for agent in records.agents if agent.protocol} == {
+                "riw-c": 5,
+                "riw-d": 5,
+                next(agent.name for agent in records.agents if agent.differs): 3,
+            }
 
     def test_another_agent_under_other_conditions_is_not_comparable_either(
         self, three: Path, tmp_path: Path
@@ -572,3 +584,40 @@ class TestByHand:
         assert common_games(agents) == []
         means = means_of(agents, Results("here", tuple(agents)).games)
         assert np.array_equal(means, np.array([[np.nan, 2.0], [5.0, np.nan]]), equal_nan=True)
+
+
+class TestLooseEpisodes:
+    """What `noveltree play` writes."""
+
+    def play(self, cli: Cli, *more: object) -> None:
+        assert cli("play", "corridor", "--agent", "riw-c", "--budget", 5, *more).code == 0
+
+    def test_those_of_a_seed_are_a_trial(self, cli: Cli) -> None:
+        for seed in (0, 1):
+            self.play(cli, "--episodes", 3, "--seed", seed)
+        (agent,) = read_records([Path("episodes")]).agents
+        scores = agent.games["corridor"]
+        assert (len(scores.trials), scores.sample.count) == (2, 6)
+        assert all(each.file is not None and each.file.exists() for each in scores.episodes)
+
+    def test_an_episode_that_was_stopped_is_no_score(self, cli: Cli) -> None:
+        self.play(cli)
+        self.play(cli, "--seed", 1, "--max-steps", 2)
+        records = read_records([Path("episodes")])
+        assert records.agents[0].games["corridor"].sample.count == 1
+        (stopped,) = records.unfinished
+        assert "seed1" in stopped
+
+    def test_the_same_episode_twice_is_refused(self, cli: Cli) -> None:
+        self.play(cli)
+        (file,) = Path("episodes").iterdir()
+        shutil.copy(file, "episodes/again.json")
+        with pytest.raises(InputError, match="are the same episode"):
+            read_records([Path("episodes")])
+
+
+def test_rows_make_a_data_frame() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(read_results("published").rows())
+    n_cpl = frame[(frame.agent == "n-cpl") & (frame.game == "alien")].iloc[0]
+    assert (n_cpl["mean"], round(n_cpl.interval, 2), n_cpl.episodes, n_cpl.trials) == (6943.4, 507.28, 50, 5)

@@ -16,9 +16,10 @@ from noveltree.analysis.tables import read_table
 from noveltree.benchmark import BenchmarkDirectory
 from noveltree.benchmark.conditions import differences
 from noveltree.benchmark.directory import PLAN
+from noveltree.episodes import End
 from noveltree.errors import InputError, RecordError
 from noveltree.protocol import Protocol, make_protocol
-from noveltree.records.episode_file import read_summary
+from noveltree.records.episode_file import FORMAT, EpisodeRecord, read_episode, read_summary
 from noveltree.records.manifest import Manifest, read_manifest
 from noveltree.records.run_directory import RUN, RunDirectory
 
@@ -60,7 +61,7 @@ class Records:
 
 
 def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Records:
-    """All that is recorded in tables, benchmarks, runs, and folders of these.
+    """All that is recorded in tables, benchmarks, runs, episodes, and folders of these.
 
     Scores that are not comparable with most others, or with the published ones if they are to stand beside these,
     are those of an agent of its own: `riw-c (budget 10)`.
@@ -71,15 +72,15 @@ def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Re
     for path in paths:
         if path.is_file():
             tables += read_table(path)
+            _check_tables(tables, path)
             continue
         found = list(_find(path))
         if not found:
             raise InputError(f"There is no table, benchmark or run {path}.")
         for place in found:
-            manifest = _manifest(place, path)
-            before = len(trials)
-            trials += _read_benchmark(place, records) if (place / PLAN).is_file() else _read_run(place, records)
-            _read_episodes(trials[before:], place, manifest, records)
+            here = list(_read_trials(place, records))
+            _read_episodes(here, place, _manifest(place, path), records)
+            trials += here
     _check_unique(trials)
     groups = _groups(trials, beside_published)
     records.agents = (*_agents(groups), *agents_of_episodes(tables))
@@ -105,13 +106,51 @@ class _Trial:
 
 
 def _find(path: Path) -> Iterator[Path]:
-    """The benchmarks and runs in a directory and below, sorted."""
+    """The benchmarks, runs and folders of episodes in a directory and below, sorted."""
     if (path / PLAN).is_file() or (path / RUN).is_file():
         yield path
     elif path.is_dir():
-        for entry in sorted(path.iterdir()):
+        entries = sorted(path.iterdir())
+        if any(map(_is_episode, entries)):
+            yield path
+        for entry in entries:
             if entry.is_dir() and not entry.is_symlink():
                 yield from _find(entry)
+
+
+def _is_episode(path: Path) -> bool:
+    """Whether this looks like an episode that `noveltree play` has written."""
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return FORMAT.encode() in file.read(100)
+
+
+def _read_trials(place: Path, records: Records) -> Iterator[_Trial]:
+    if (place / PLAN).is_file():
+        return _read_benchmark(place, records)
+    if (place / RUN).is_file():
+        return _read_run(place, records)
+    return _read_loose(place, records)
+
+
+def _read_loose(path: Path, records: Records) -> Iterator[_Trial]:
+    """Episodes that were played one by one: those of one seed are a trial. What was stopped is no score."""
+    trials: dict[tuple[str, int], dict[int, tuple[Path, EpisodeRecord]]] = {}
+    for file in filter(_is_episode, sorted(path.iterdir())):
+        record = read_episode(file)
+        if record.episode.end not in (End.TERMINAL, End.TRUNCATED):
+            records.unfinished.append(str(file))
+            continue
+        trial = trials.setdefault((record.protocol.hash, record.seed), {})
+        if record.index in trial:
+            raise InputError(f"{file} and {trial[record.index][0]} are the same episode; leave one of them out.")
+        trial[record.index] = (file, record)
+    for found in trials.values():
+        files, played = zip(*(found[index] for index in sorted(found)), strict=True)
+        run = RunDirectory(path, played[0].protocol, played[0].seed)
+        scores = [record.episode.score for record in played]
+        yield _Trial(run.protocol.agent, run.seed, run, scores, paths=list(files))
 
 
 def _manifest(place: Path, top: Path) -> tuple[Path, Manifest] | None:
@@ -166,8 +205,10 @@ def _read_episodes(
     all_verified = True
     for trial in trials:
         gone = False
-        for score, path in itertools.zip_longest(trial.scores or [], trial.paths):
-            episode = EpisodeScore(trial.label, trial.run.protocol.game, str(trial.run.path), score)
+        for number, (score, path) in enumerate(itertools.zip_longest(trial.scores or [], trial.paths)):
+            episode = EpisodeScore(
+                trial.label, trial.run.protocol.game, f"{trial.run.path}, seed {trial.run.seed}", str(number), score
+            )
             if path is None or not path.exists():
                 gone, all_verified = True, False
             else:
@@ -193,6 +234,17 @@ def _read_episodes(
         records.unverified.append(str(place))
 
 
+def _check_tables(episodes: Sequence[EpisodeScore], last: Path) -> None:
+    """Complain if an episode would count twice because it is in several tables."""
+    counts = Counter((each.agent, each.game, each.trial, each.episode) for each in episodes)
+    for (agent, game, trial, number), count in counts.items():
+        if count > 1:
+            raise InputError(
+                f"{last} has an episode that another table has, too: {agent} in {game}, trial {trial}, "
+                f"episode {number}."
+            )
+
+
 def _check_unique(trials: Sequence[_Trial]) -> None:
     """Complain if a trial would count twice."""
     seen: dict[tuple[str, str, int], _Trial] = {}
@@ -207,7 +259,7 @@ def _groups(trials: Sequence[_Trial], beside_published: bool) -> dict[tuple[str,
     """The trials of every agent: one per label and difference, the comparable ones first."""
     protocols = {trial.run.protocol.hash: trial.run.protocol for trial in trials}
     played = Counter((trial.label, trial.run.protocol.hash) for trial in trials)
-    differs = differences(played, protocols, rule=published_rule if beside_published else None)
+    differs = differences(played, protocols, **({"rule": published_rule} if beside_published else {}))
     groups: dict[tuple[str, str], list[_Trial]] = {}
     for trial in trials:
         groups.setdefault((trial.label, differs[trial.label, trial.run.protocol.hash]), []).append(trial)
@@ -246,11 +298,9 @@ def _curves(groups: Mapping[tuple[str, str], Sequence[_Trial]]) -> Iterator[Lear
             yield LearningCurves(_name(label, what), group[0].run.protocol.agent, game, tuple(runs))
 
 
-def published_rule(protocol: Protocol) -> Protocol:
-    """The conditions that scores are played under which stand beside the published ones."""
-    if protocol.simulator != "atari":
-        return protocol
-    return _published_rule(protocol.agent)
+def published_rule(protocol: Protocol) -> Protocol | None:
+    """The conditions of the published scores, which those have to follow that stand beside them."""
+    return _published_rule(protocol.agent) if protocol.simulator == "atari" else None
 
 
 @functools.cache

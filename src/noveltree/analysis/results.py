@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noveltree.analysis.statistics import Sample
-from noveltree.errors import InputError, UnknownNameError
+from noveltree.errors import InputError, NoveltreeError, UnknownNameError
 from noveltree.protocol import Protocol
+from noveltree.simulators.games import canonical_game
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class EpisodeScore:
     agent: str
     game: str
     trial: str
+    episode: str
+    """Which of the trial's."""
     score: float
     steps: int | None = None
     interactions: int | None = None
@@ -168,7 +171,11 @@ def _game_scores(episodes: Sequence[EpisodeScore]) -> GameScores:
 def results_of_arrays(
     scores: Mapping[str, ArrayLike], games: Sequence[str], *, source: str = "the arrays"
 ) -> Results:
-    """Results of one score per trial and game: by agent an array (trials, games), NaN where a trial is missing."""
+    """Results of one score per trial and game: by agent an array (trials, games), NaN where a trial is missing.
+
+    Atari games may be spelled in any way; those of other simulators have their own names.
+    """
+    games = [_spelled(game) for game in games]
     if twice := [game for game in games if list(games).count(game) > 1]:
         raise InputError(f"The game {twice[0]} is there twice.")
     episodes = []
@@ -176,12 +183,19 @@ def results_of_arrays(
         values = np.asarray(given, dtype=np.float64)
         if values.ndim != 2 or values.shape[1] != len(games):
             raise InputError(f"{agent}: scores have the shape (trials, {len(games)}), not {values.shape}.")
-        if np.isinf(values).any():
-            raise InputError(f"{agent}: a score is infinite.")
+        if np.isinf(values).any() or np.isnan(values).all():
+            raise InputError(f"{agent}: scores are numbers, and there must be some.")
         episodes += [
-            EpisodeScore(agent, game, str(trial), float(values[trial, column]))
+            EpisodeScore(agent, game, str(trial), "0", float(values[trial, column]))
             for column, game in enumerate(games)
             for trial in range(len(values))
             if not math.isnan(values[trial, column])
         ]
     return Results(source, agents_of_episodes(episodes))
+
+
+def _spelled(game: str) -> str:
+    try:
+        return canonical_game(game)
+    except NoveltreeError:
+        return game

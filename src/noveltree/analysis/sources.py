@@ -21,7 +21,9 @@ def read_results(source: str, *, beside_published: bool = False) -> Results:
     records = read_records([path], beside_published=beside_published)
     if not records.agents:
         what = (
-            f"The run in {source} is not over yet" if (path / RUN).is_file() else f"Nothing in {source} is finished"
+            f"The run in {source} is not finished yet"
+            if (path / RUN).is_file()
+            else f"Nothing in {source} is finished yet"
         )
         raise InputError(f"{what}: there are no scores.")
     return Results(source, records.agents)

@@ -69,11 +69,11 @@ def parse_episodes(
     for row, place in enumerate(places):
         if any(_is_missing(value) for value in place) or _is_missing(columns["score"][row]):
             raise RecordError(f"{where(row)}: a value is missing.")
-        agent, game, trial, phase, _ = map(str, place)
+        agent, game, trial, phase, episode = map(str, place)
         if game not in spelled:
             spelled[game] = _game(game, where(row))
         game = spelled[game]
-        key = (agent, game, trial, phase, str(place[-1]))
+        key = (agent, game, trial, phase, episode)
         if key in seen:
             raise RecordError(f"{where(row)}: the same episode as in {_short(where(seen[key]))}.")
         seen[key] = row
@@ -91,6 +91,7 @@ def parse_episodes(
                 agent,
                 game,
                 trial,
+                episode,
                 _number(columns["score"][row], "score", where(row)),
                 steps=_count(columns, "steps", row, where),
                 interactions=_count(columns, "interactions", row, where),

@@ -120,7 +120,7 @@ def _segmentation(panel: Panel, shares: Sequence[tuple[str, int, NDArray[np.floa
         "Share of wins by segment of the games. The branching factor is the size of the game's minimal action set; "
         "SMRF is as in the taxonomy below.",
         (
-            Column("", words=True),
+            Column("agent", words=True),
             *(Column(f"{title} ({several(count, 'game')})") for title, count, _ in shares),
         ),
         tuple(
@@ -138,7 +138,6 @@ def _segmentation(panel: Panel, shares: Sequence[tuple[str, int, NDArray[np.floa
 
 def aggregate_section(panel: Panel) -> Section | None:
     """Performance profiles, and how probable an improvement is."""
-    scores = {agent.name: human_normalised(agent, panel.games) for agent in panel.agents}
     names = _names(panel.agents)
     series = tuple(
         Series(
@@ -149,7 +148,7 @@ def aggregate_section(panel: Panel) -> Section | None:
         for agent in panel.agents
         if (matrix := human_normalised(agent, panel.games)).size
     )
-    if not scores or not series:
+    if not series:
         return None
     profile = Charts(
         f"{panel.name}-profile",

@@ -20,6 +20,7 @@ _PREAMBLE = r"""\documentclass{article}
 % Makes a table narrower that would be wider than the page.
 \newsavebox{\tablebox}
 \newcommand{\fitted}{\ifdim\wd\tablebox>\linewidth\resizebox{\linewidth}{!}{\usebox{\tablebox}}\else\usebox{\tablebox}\fi}
+\sloppy
 \begin{document}
 """
 #: Rows that fit on a page; longer tables are cut into parts.
@@ -27,6 +28,7 @@ _MOST_ROWS = 62
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     **{character: rf"\{character}" for character in "&%$#_{}"},
+    "|": r"\textbar{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
@@ -58,11 +60,11 @@ def _blocks(blocks: Sequence[object]) -> Iterator[str]:
             case Table():
                 yield from _tables(block)
             case Notice():
-                items = "".join(f"\\item {_text(item)}\n" for item in block.items)
+                items = "".join(f"\\item {{}}{_breakable(item)}\n" for item in block.items)
                 listed = f"\n\\begin{{itemize}}\n{items}\\end{{itemize}}" if items else ""
                 yield f"\\noindent\\textbf{{{_text(block.title)}}}{listed}"
             case Paragraph():
-                yield _text(block.text)
+                yield _breakable(block.text)
 
 
 def _tables(table: Table) -> Iterator[str]:
@@ -120,6 +122,8 @@ def _row(row: Sequence[Cell], table: Table) -> str:
     cells = [_cell(cell) for cell in row]
     if table.matrix:
         cells[0] = rf"\textbf{{{cells[0]}}}"
+    if cells[0].startswith(("[", "*")):  # which the end of the row before would take for its own
+        cells[0] = "{}" + cells[0]
     return " & ".join(cells) + r" \\"
 
 
@@ -130,6 +134,11 @@ def _cell(cell: Cell) -> str:
     if cell.strong and text:
         return rf"\textbf{{{text}}}"
     return rf"\best{{{text}}}" if cell.best and text else text
+
+
+def _breakable(text: str) -> str:
+    """Text in which long paths may be broken."""
+    return re.sub(r"(/|\\_|-)(?=\w)", r"\1\\allowbreak{}", _text(text))
 
 
 def _text(text: str) -> str:

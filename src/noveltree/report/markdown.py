@@ -7,11 +7,11 @@ from noveltree.report.document import Block, Cell, Charts, Document, EpisodeList
 
 def to_markdown(document: Document) -> str:
     """The document as Markdown with tables in the dialect of GitHub."""
-    parts = [f"# {document.title}", document.lead]
+    parts = [f"# {_escape(document.title)}", _escape(document.lead)]
     for section in document.sections:
         blocks = [text for block in section.blocks if (text := _block(block))]
         if blocks:
-            parts += [f"## {section.title}", *blocks]
+            parts += [f"## {_escape(section.title)}", *blocks]
     return "\n\n".join(parts) + "\n"
 
 

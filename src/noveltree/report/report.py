@@ -64,12 +64,14 @@ def build_report(
 def _is_smrf_test(agent: AgentScores) -> bool:
     """Whether this is a half of the test for SMRF, which is no score to compare."""
     protocol = agent.protocol
-    return protocol is not None and protocol.agent in (RTDP, RANDOM) and protocol.max_steps == _SMRF_STEPS
+    if protocol is None or protocol.simulator != "atari" or protocol.agent not in (RTDP, RANDOM):
+        return False
+    return protocol.max_steps == _SMRF_STEPS and agent.differs in ("", f"max_frames {protocol.max_frames}")
 
 
 def _own_panel(ours: Sequence[AgentScores], width_based: Sequence[AgentScores]) -> Panel:
     """What was recorded beside the published agents that have scores in these games."""
-    games = tuple(sorted({game for agent in ours for game in agent.games}))
+    games = tuple(sorted({game for agent in ours for game in (*agent.games, *agent.missing)}))
     beside = [agent for agent in width_based if any(game in agent.games for game in games)]
     return Panel("own", (*ours, *beside), games)
 
