@@ -1,6 +1,6 @@
 """Take the picture of a report that stands in the README; needs Debian's chromium and playwright.
 
-    python scripts/report_picture.py report.html docs/report.png
+python scripts/report_picture.py report.html docs/report.png
 """
 
 from __future__ import annotations
