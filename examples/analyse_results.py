@@ -24,10 +24,12 @@ from noveltree.analysis import (
 )
 
 published = [agent for agent in read_results("published").agents if not agent.differs]
-recorded = [agent for source in sys.argv[1:] for agent in read_results(source).agents]
+recorded = [agent for source in sys.argv[1:] for agent in read_results(source, beside_published=True).agents]
 agents = [*recorded, *published]
 games = common_games(agents)
 print(f"{len(agents)} agents in {len(games)} games")
+if not games:
+    sys.exit("There is no game of which all of them have scores.")
 
 # %% Pairwise wins (the paper's Table 1), over all games and over segments of them
 for segment in segments(games):

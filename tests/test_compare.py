@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from noveltree.analysis.compare import compare
+from noveltree.analysis.comparison import compare
 from noveltree.analysis.sources import read_results
 from noveltree.analysis.statistics import Sample
 from noveltree.analysis.tables import read_table
@@ -104,7 +104,7 @@ class TestCommandLine:
         told = cli("compare", ours, "published:riw-c", "--json").object
         assert len(told["games"]) == 12
         assert len(told["only_second"]) == 42
-        assert "all in all neither is better" in told["verdict"]
+        assert "no difference all in all is shown" in told["verdict"]
         shown = cli("compare", ours, "published:riw-c").out
         assert "B: published:riw-c" in shown
         assert "A has no scores in 42 games" in shown

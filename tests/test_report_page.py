@@ -222,7 +222,7 @@ class TestSorting:
     def test_the_totals_stay_at_the_foot(self, open_page: Open) -> None:
         page = open_page("paper")
         page.locator("#paper-scores-table thead th").nth(1).locator("button").click()
-        assert page.locator("#paper-scores-table tfoot td").first.text_content() == "times marked"
+        assert page.locator("#paper-scores-table tfoot th").first.text_content() == "times marked"
 
     def test_dashes_come_last_both_ways(self, open_page: Open) -> None:
         page = open_page("own")

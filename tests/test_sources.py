@@ -183,12 +183,12 @@ class TestTablesAndFrames:
     @pytest.mark.parametrize(
         ("column", "row", "value", "complaint"),
         [
-            ("score", 1, math.nan, "the table, row 1: a value is missing"),
+            ("score", 1, math.nan, "the table, row 1: score is missing"),
             ("score", 2, math.inf, "the table, row 2: the score 'inf' is no number"),
             ("game", 4, "Brekout", "the table, row 4: Unknown game 'Brekout'. Did you mean 'breakout'?"),
             ("phase", 0, "test", "the table, row 0: the phase is training or evaluation, not 'test'"),
             ("episode", 1, 0, "the table, row 1: the same episode as in row 0"),
-            ("agent", 3, None, "the table, row 3: a value is missing"),
+            ("agent", 3, None, "the table, row 3: agent is missing"),
             ("seconds", 7, math.inf, "the table, row 7: the seconds 'inf' is no number"),
         ],
     )
@@ -205,7 +205,7 @@ class TestTablesAndFrames:
         pandas = pytest.importorskip("pandas")
         frame = frame_of("pandas", columns_of(TABLE)).convert_dtypes()
         frame.loc[1, "score"] = pandas.NA
-        with pytest.raises(RecordError, match="the table, row 1: a value is missing"):
+        with pytest.raises(RecordError, match="the table, row 1: score is missing"):
             results_of_frame(frame)
 
     def test_a_missing_value_of_pandas_own_may_be_missing_where_nothing_is_needed(self) -> None:
@@ -502,8 +502,8 @@ class TestByHand:
             (2.5, 2, 20.0),
             (3.0, 1, 30.0),
         ]
-        # The standard deviation with n is 2, of two trials; 90% of a normal distribution are within 1.645 of it.
-        assert points[0].interval == pytest.approx(1.6448536 * 2 / math.sqrt(2))
+        # The standard error is 2; Student's distribution with one degree of freedom has its 95% quantile at 6.3138.
+        assert points[0].interval == pytest.approx(6.313752 * 2)
         assert points[1].interval == 0.0
         assert math.isnan(points[2].interval)
         assert mean_curve([]) == ()

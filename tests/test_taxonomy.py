@@ -62,7 +62,7 @@ class TestByHand:
             ([0.0, 0.0], [0.0, 0.0], 1.0, True),
             ([5.0, 5.0], [0.0, 0.0], 0.0, False),
             ([0.0, 0.0], [5.0, 5.0], 0.0, True),
-            ([5.0], [0.0, 0.0], None, True),
+            ([5.0], [0.0, 0.0], None, None),
         ],
     )
     def test_samples_without_variance(

@@ -14,8 +14,8 @@ from noveltree.analysis.aggregate import performance_profile as performance_prof
 from noveltree.analysis.aggregate import probability_of_improvement as probability_of_improvement
 from noveltree.analysis.anytime import AnytimeCurve as AnytimeCurve
 from noveltree.analysis.anytime import anytime_curves as anytime_curves
-from noveltree.analysis.compare import Comparison as Comparison
-from noveltree.analysis.compare import compare as compare
+from noveltree.analysis.comparison import Comparison as Comparison
+from noveltree.analysis.comparison import compare as compare
 from noveltree.analysis.curves import CurvePoint as CurvePoint
 from noveltree.analysis.curves import FinishedInterval as FinishedInterval
 from noveltree.analysis.curves import MillionRange as MillionRange
@@ -38,8 +38,8 @@ from noveltree.analysis.results import common_games as common_games
 from noveltree.analysis.results import means_of as means_of
 from noveltree.analysis.results import results_of_arrays as results_of_arrays
 from noveltree.analysis.results import trials_of as trials_of
-from noveltree.analysis.segments import Segment as Segment
-from noveltree.analysis.segments import segments as segments
+from noveltree.analysis.segmentation import Segment as Segment
+from noveltree.analysis.segmentation import segments as segments
 from noveltree.analysis.sources import read_results as read_results
 from noveltree.analysis.statistics import Sample as Sample
 from noveltree.analysis.statistics import best as best

@@ -37,7 +37,7 @@ def normalise(scores: Scores, low: NDArray[np.float64], high: NDArray[np.float64
 
 
 def interquartile_mean(scores: Scores) -> NDArray[np.float64]:
-    """The mean of the middle half of all scores (..., trials, games), missing ones left out."""
+    """The mean of the middle half of all scores (..., trials, games), but for those that are missing anywhere."""
     flat = scores.reshape(*scores.shape[:-2], -1)
     flat = flat[..., ~np.isnan(flat).reshape(-1, flat.shape[-1]).any(axis=0)]
     count = flat.shape[-1]

@@ -22,17 +22,17 @@ class AnytimeCurve:
 
 def anytime_curves(agents: Iterable[AgentScores]) -> list[AnytimeCurve]:
     """A curve per agent and game that was played with two budgets or more and is otherwise the same."""
-    played: dict[tuple[str, str, str, str], dict[float, Sample]] = {}
+    played: dict[tuple[str, str, str], dict[float, Sample]] = {}
     for agent in agents:
         if agent.protocol is None:
             continue
         others = [part for part in agent.differs.split(", ") if part and not part.startswith("budget ")]
         name = f"{agent.label} ({', '.join(others)})" if others else agent.label
         for game, scores in agent.games.items():
-            place = (name, game, agent.protocol.budget_unit, agent.label)
+            place = (name, game, agent.protocol.budget_unit)
             played.setdefault(place, {})[agent.protocol.budget] = scores.sample
     return [
         AnytimeCurve(name, game, unit, tuple(sorted(budgets.items())))
-        for (name, game, unit, _), budgets in sorted(played.items(), key=lambda item: item[0])
+        for (name, game, unit), budgets in sorted(played.items(), key=lambda item: item[0])
         if len(budgets) > 1
     ]

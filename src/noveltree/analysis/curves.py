@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -58,7 +59,7 @@ class CurvePoint:
     trials: int
     mean: float
     interval: float
-    """Half its width; NaN for a single trial."""
+    """Half its width, by Student's distribution; NaN for a single trial."""
 
 
 def mean_curve(trials: Sequence[Sequence[tuple[float, float]]]) -> tuple[CurvePoint, ...]:
@@ -71,7 +72,7 @@ def mean_curve(trials: Sequence[Sequence[tuple[float, float]]]) -> tuple[CurvePo
         there = [trial[number] for trial in trials if number < len(trial)]
         sample = Sample.of([mean for _, mean in there])
         interactions = statistics.fmean(place for place, _ in there)
-        points.append(CurvePoint(interactions, sample.count, sample.mean, sample.interval))
+        points.append(CurvePoint(interactions, sample.count, sample.mean, sample.student_interval))
     return tuple(points)
 
 
@@ -85,17 +86,24 @@ def points_of_trial(trial: TrialCurve) -> list[tuple[float, float]]:
     return [(million.number * _MILLION, million.mean_return) for million in trial.millions]
 
 
-def finished_intervals(metrics: Iterable[Mapping[str, Any]]) -> tuple[FinishedInterval, ...]:
-    """The intervals that are over according to the metrics of a run."""
+def finished_intervals(
+    metrics: Iterable[Mapping[str, Any]], where: str = "the run"
+) -> tuple[FinishedInterval, ...]:
+    """The intervals that are over according to the metrics of a run; `where` is what complaints call it."""
     names = [field.name for field in dataclasses.fields(FinishedInterval)]
     try:
-        return tuple(
+        intervals = tuple(
             FinishedInterval(**{name: line[name] for name in names})
             for line in metrics
             if line["event"] == "interval"
         )
     except KeyError as error:
-        raise RecordError(f"The metrics are damaged: a line has no {error}.") from error
+        raise RecordError(f"The metrics of {where} are damaged: a line has no {error}.") from error
+    for each in intervals:
+        for number in (each.interactions, each.mean_return):
+            if not isinstance(number, int | float) or not math.isfinite(number):
+                raise RecordError(f"The metrics of {where} are damaged: {number!r} is no number.")
+    return intervals
 
 
 def up_to(interactions: int, trials: Iterable[TrialCurve]) -> tuple[TrialCurve, ...]:

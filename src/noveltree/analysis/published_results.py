@@ -37,6 +37,8 @@ def published_agents() -> tuple[AgentScores, ...]:
                 else Sample.published(score.mean, score.interval, PUBLISHED_EPISODES)
             )
             scores[game] = GameScores(sample, trials or (score.mean,))
+        if agent == "n-cpl":  # the only one with a score in Riverraid, which is in the comparison with DQN alone
+            scores["riverraid"] = _mean(human_comparison("dqn")["riverraid"].n_cpl)
         agents.append(
             AgentScores(
                 agent,
@@ -55,7 +57,7 @@ def published_agents() -> tuple[AgentScores, ...]:
         agents.append(
             AgentScores(
                 agent,
-                {game: GameScores(Sample(mean, math.nan, 1), (mean,)) for game, mean in means.items()},
+                {game: _mean(mean) for game, mean in means.items()},
                 other.title,
                 label=agent,
                 published=True,
@@ -78,7 +80,7 @@ def published_comparison(name: str) -> tuple[AgentScores, AgentScores, AgentScor
         AgentScores(
             column,
             {
-                game: GameScores(Sample(mean, math.nan, 1), (mean,))
+                game: _mean(mean)
                 for game, row in human_comparison(compared.table).items()
                 for mean in [getattr(row, column)]
             },
@@ -90,3 +92,8 @@ def published_comparison(name: str) -> tuple[AgentScores, AgentScores, AgentScor
         for column, (heading, words) in columns.items()
     )
     return human, other, n_cpl
+
+
+def _mean(mean: float) -> GameScores:
+    """A mean of which nothing else is known."""
+    return GameScores(Sample(mean, math.nan, 1), (mean,))

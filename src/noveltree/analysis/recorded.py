@@ -18,10 +18,14 @@ from noveltree.benchmark.conditions import differences
 from noveltree.benchmark.directory import PLAN
 from noveltree.episodes import End
 from noveltree.errors import InputError, RecordError
-from noveltree.protocol import Protocol, make_protocol
+from noveltree.protocol import Protocol, compare_protocols, make_protocol
 from noveltree.records.episode_file import FORMAT, EpisodeRecord, read_episode, read_summary
+from noveltree.records.files import file_digest
 from noveltree.records.manifest import Manifest, read_manifest
-from noveltree.records.run_directory import RUN, RunDirectory
+from noveltree.records.run_directory import RESULT, RUN, RunDirectory
+
+#: Settings of a planner that are worth a word if they are not the usual ones.
+_METHOD = ("horizon", "discount", "tie_breaking", "rollout_depth", "exploration")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ class Records:
     """Trials that were planned or begun but are not over."""
     unverified: list[str] = field(default_factory=list)
     """Directories with episodes that nobody has verified, or that were changed since."""
+    tables: list[str] = field(default_factory=list)
+    """Tables, of which neither the conditions are known nor whether their episodes were verified."""
     without_files: list[str] = field(default_factory=list)
     """Trials whose episodes are not there any more."""
     curves: list[LearningCurves] = field(default_factory=list)
@@ -72,6 +78,7 @@ def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Re
     for path in paths:
         if path.is_file():
             tables += read_table(path)
+            records.tables.append(str(path))
             _check_tables(tables, path)
             continue
         found = list(_find(path))
@@ -139,6 +146,8 @@ def _read_loose(path: Path, records: Records) -> Iterator[_Trial]:
     trials: dict[tuple[str, int], dict[int, tuple[Path, EpisodeRecord]]] = {}
     for file in filter(_is_episode, sorted(path.iterdir())):
         record = read_episode(file)
+        if record.interval:
+            raise InputError(f"{file} is an episode of a run that learns; give the directory of the run.")
         if record.episode.end not in (End.TERMINAL, End.TRUNCATED):
             records.unfinished.append(str(file))
             continue
@@ -175,6 +184,8 @@ def _read_benchmark(path: Path, records: Records) -> Iterator[_Trial]:
         run = (
             RunDirectory.open(where) if (where / RUN).is_file() else RunDirectory(where, trial.protocol, trial.seed)
         )
+        if (run.protocol.hash, run.seed) != (trial.protocol.hash, trial.seed):
+            raise RecordError(f"{where} is not the run that was planned.")
         result = run.read_result() if status.state == "finished" else None
         if result is not None and len(result["scores"]) != trial.episodes:
             raise RecordError(f"{where} has {len(result['scores'])} scores, not {trial.episodes} as planned.")
@@ -191,7 +202,9 @@ def _read_run(path: Path, records: Records) -> Iterator[_Trial]:
 
 def _trial(label: str, number: int, run: RunDirectory, result: dict[str, Any] | None) -> _Trial:
     curve = None
-    if run.protocol.learning is not None and (intervals := finished_intervals(run.read_metrics("interval"))):
+    if run.protocol.learning is not None and (
+        intervals := finished_intervals(run.read_metrics("interval"), str(run.path))
+    ):
         curve = RunCurve(f"{label}, seed {run.seed}", intervals, None if result is None else result["score"])
     if result is None:
         return _Trial(label, number, run, None, curve)
@@ -202,9 +215,10 @@ def _read_episodes(
     trials: Sequence[_Trial], place: Path, manifest: tuple[Path, Manifest] | None, records: Records
 ) -> None:
     """Find out what the records of episodes say at their top, and whether they are those that were verified."""
-    all_verified = True
+    all_verified = not (place / PLAN).exists() or _is_vouched(place / PLAN, manifest)
     for trial in trials:
         gone = False
+        whole = all(_is_vouched(trial.run.path / name, manifest) for name in (RUN, RESULT))
         for number, (score, path) in enumerate(itertools.zip_longest(trial.scores or [], trial.paths)):
             episode = EpisodeScore(
                 trial.label, trial.run.protocol.game, f"{trial.run.path}, seed {trial.run.seed}", str(number), score
@@ -215,9 +229,7 @@ def _read_episodes(
                 summary = read_summary(path)
                 if summary.score != score:
                     raise RecordError(f"{path} has the score {summary.score:g}, not {score:g} as the result says.")
-                verified = manifest is not None and (
-                    manifest[1].files.get(path.relative_to(manifest[0]).as_posix()) == summary.digest
-                )
+                verified = whole and _is_vouched(path, manifest, summary.digest)
                 all_verified &= verified
                 episode = replace(
                     episode,
@@ -234,6 +246,18 @@ def _read_episodes(
         records.unverified.append(str(place))
 
 
+def _is_vouched(path: Path, manifest: tuple[Path, Manifest] | None, digest: str | None = None) -> bool:
+    """Whether a file is what it was when it was verified; nobody vouches for what a link leads to."""
+    if manifest is None:
+        return False
+    folder, known = manifest
+    if not path.exists():  # as the run of episodes that were played one by one: it is the file that counts
+        return path.name in (RUN, RESULT) and path.relative_to(folder).as_posix() not in known.files
+    if path.resolve() != folder.resolve() / path.relative_to(folder):
+        return False
+    return known.files.get(path.relative_to(folder).as_posix()) == (digest or file_digest(path))
+
+
 def _check_tables(episodes: Sequence[EpisodeScore], last: Path) -> None:
     """Complain if an episode would count twice because it is in several tables."""
     counts = Counter((each.agent, each.game, each.trial, each.episode) for each in episodes)
@@ -243,22 +267,29 @@ def _check_tables(episodes: Sequence[EpisodeScore], last: Path) -> None:
                 f"{last} has an episode that another table has, too: {agent} in {game}, trial {trial}, "
                 f"episode {number}."
             )
+    protocols: dict[tuple[str, str], str] = {}
+    for each in episodes:
+        if protocols.setdefault((each.agent, each.game), each.protocol) != each.protocol:
+            raise InputError(f"{last} has another protocol than another table of {each.agent} in {each.game}.")
 
 
 def _check_unique(trials: Sequence[_Trial]) -> None:
     """Complain if a trial would count twice."""
-    seen: dict[tuple[str, str, int], _Trial] = {}
+    seen: dict[object, _Trial] = {}
     for trial in trials:
-        key = (trial.label, trial.run.protocol.hash, trial.run.seed)
-        if other := seen.get(key):
-            raise InputError(f"{trial.run.path} and {other.run.path} are the same trial; leave one of them out.")
-        seen[key] = trial
+        run = trial.run
+        for key in ((trial.label, run.protocol.hash, run.seed), (run.path.resolve(), run.protocol.hash, run.seed)):
+            if other := seen.get(key):
+                raise InputError(f"{run.path} and {other.run.path} are the same trial; leave one of them out.")
+            seen[key] = trial
 
 
 def _groups(trials: Sequence[_Trial], beside_published: bool) -> dict[tuple[str, str], list[_Trial]]:
     """The trials of every agent: one per label and difference, the comparable ones first."""
     protocols = {trial.run.protocol.hash: trial.run.protocol for trial in trials}
-    played = Counter((trial.label, trial.run.protocol.hash) for trial in trials)
+    played: Counter[tuple[str, str]] = Counter()
+    for trial in trials:  # those without scores are labelled, but do not count
+        played[trial.label, trial.run.protocol.hash] += trial.scores is not None
     differs = differences(played, protocols, **({"rule": published_rule} if beside_published else {}))
     groups: dict[tuple[str, str], list[_Trial]] = {}
     for trial in trials:
@@ -281,7 +312,7 @@ def _agents(groups: Mapping[tuple[str, str], Sequence[_Trial]]) -> Iterator[Agen
         yield replace(
             made,
             label=label,
-            settings=settings_in_words(protocol),
+            settings=settings_in_words(protocol, label),
             differs=what,
             protocol=protocol,
             missing=dict(missing),
@@ -308,9 +339,10 @@ def _published_rule(agent: str) -> Protocol:
     return make_protocol("breakout", agent=agent)
 
 
-def settings_in_words(protocol: Protocol) -> str:
-    """How an agent plays, in the words of the paper's table of experimental settings."""
-    parts = [
+def settings_in_words(protocol: Protocol, label: str) -> str:
+    """How an agent plays, in the words of the paper's table of experimental settings; and its unusual settings."""
+    parts = [] if protocol.agent == label else [f"the agent {protocol.agent}"]
+    parts += [
         f"frame skip {protocol.frame_skip}",
         f"at most {protocol.max_frames:,} frames",
         f"{protocol.budget:,.10g} {protocol.budget_unit} per decision",
@@ -321,4 +353,9 @@ def settings_in_words(protocol: Protocol) -> str:
         parts.append(protocol.features)
     if protocol.learning is not None:
         parts.append(f"trained for {protocol.learning.schedule.interactions:,} interactions")
+    if (usual := published_rule(protocol)) is not None:
+        unusual = [
+            each for each in compare_protocols(usual, protocol) if each.comparable and each.setting in _METHOD
+        ]
+        parts += [f"{each.setting.replace('_', ' ')} {each.second}" for each in unusual]
     return ", ".join(parts)

@@ -30,6 +30,8 @@ class EpisodeScore:
     steps: int | None = None
     interactions: int | None = None
     seconds: float | None = None
+    protocol: str = ""
+    """The hash of its protocol, if a table has it."""
     file: Path | None = None
     """Its record."""
     verified: bool = False

@@ -45,6 +45,15 @@ class Sample:
         return _QUANTILE * self.sd * math.sqrt((self.count - 1) / self.count) / math.sqrt(self.count)
 
     @property
+    def student_interval(self) -> float:
+        """The same by Student's distribution, which holds for few values too, as those of trials are."""
+        if self.count < 2:
+            return math.nan
+        from scipy import special
+
+        return float(special.stdtrit(self.count - 1, 0.95)) * self.standard_error
+
+    @property
     def standard_error(self) -> float:
         return self.sd / math.sqrt(self.count)
 

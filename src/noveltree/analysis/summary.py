@@ -96,6 +96,6 @@ def _estimate(
 ) -> Estimate | None:
     if not scores.size:
         return None
-    if (~np.isnan(scores)).sum(axis=0).max() < 2:  # nothing to draw from: a number without an interval
+    if (~np.isnan(scores)).sum(axis=0).min() < 2:  # not enough to draw from: a number without an interval
         return Estimate(float(statistic(scores[None])[0]), math.nan, math.nan)
     return bootstrap(scores, statistic, rng=rng, resamples=resamples, confidence=confidence)

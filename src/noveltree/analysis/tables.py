@@ -21,19 +21,27 @@ def read_table(path: Path) -> list[EpisodeScore]:
     if path.suffix == ".parquet":
         return parse_episodes(_read_parquet(path), str(path), where=lambda row: f"{path}, row {row}")
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file)
             names = next(reader, [])
-            rows = list(reader)
+            numbered = [(reader.line_num, row) for row in reader if row]
     except OSError as error:
         raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise RecordError(f"{path} is no table of episodes: {error}.") from error
-    for number, row in enumerate(rows, start=2):  # the first line has the names
+    _check_names(names, str(path))
+    numbers, rows = [number for number, _ in numbered], [row for _, row in numbered]
+    for number, row in numbered:
         if len(row) != len(names):
             raise RecordError(f"{path}, line {number}: it has {len(row)} values, not {len(names)}.")
     columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(names, ())
-    return parse_episodes(columns, str(path), where=lambda row: f"{path}, line {row + 2}")
+    return parse_episodes(columns, str(path), where=lambda row: f"{path}, line {numbers[row]}")
+
+
+def _check_names(names: Sequence[str], source: str) -> None:
+    for name in names:
+        if list(names).count(name) > 1:
+            raise RecordError(f"{source} is no table of episodes: it has two columns {name}.")
 
 
 def _read_parquet(path: Path) -> Mapping[str, Sequence[object]]:
@@ -49,7 +57,11 @@ def _read_parquet(path: Path) -> Mapping[str, Sequence[object]]:
 
 def results_of_frame(frame: Any, *, source: str = "the table") -> Results:
     """Results of a tidy data frame of pandas or polars, with a row per episode."""
-    columns = {str(name): frame[name].to_list() for name in frame.columns}
+    if hasattr(frame, "collect"):  # a lazy one of polars
+        frame = frame.collect()
+    names = [str(name) for name in frame.columns]
+    _check_names(names, source)
+    columns = {name: frame[name].to_list() for name in names}
     return Results(
         source, agents_of_episodes(parse_episodes(columns, source, where=lambda row: f"{source}, row {row}"))
     )
@@ -67,8 +79,9 @@ def parse_episodes(
     episodes = []
     places = zip(*(columns[name] for name in ("agent", "game", "trial", "phase", "episode")), strict=True)
     for row, place in enumerate(places):
-        if any(_is_missing(value) for value in place) or _is_missing(columns["score"][row]):
-            raise RecordError(f"{where(row)}: a value is missing.")
+        for name in NEEDED:
+            if _is_missing(columns[name][row]):
+                raise RecordError(f"{where(row)}: {name} is missing.")
         agent, game, trial, phase, episode = map(str, place)
         if game not in spelled:
             spelled[game] = _game(game, where(row))
@@ -96,6 +109,7 @@ def parse_episodes(
                 steps=_count(columns, "steps", row, where),
                 interactions=_count(columns, "interactions", row, where),
                 seconds=_optional(columns, "seconds", row, where),
+                protocol=protocol,
             )
         )
     if not episodes:
@@ -121,11 +135,11 @@ def _text(columns: Mapping[str, Sequence[Any]], name: str, row: int) -> str:
 
 
 def _game(name: str, where: str) -> str:
-    if "-v" in name or name == "corridor":  # of Gymnasium, or the toy
-        return name
     try:
         return canonical_game(name)
     except NoveltreeError as error:
+        if "-v" in name or name == "corridor":  # of Gymnasium, or the toy
+            return name
         raise RecordError(f"{where}: {error}") from error
 
 

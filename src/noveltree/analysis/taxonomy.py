@@ -26,8 +26,8 @@ from noveltree.simulators.action_counts import ACTION_COUNTS
 #: What the suite `smrf` calls its agents.
 RTDP, RANDOM = "rtdp", "random"
 SIGNIFICANCE = 0.1
-#: Episodes behind each published mean.
-_PUBLISHED_EPISODES = 20
+#: Episodes of each agent.
+SMRF_EPISODES = 20
 _FILE = "taxonomy.csv"
 _COLUMNS = (
     *("game", "actions", "episodes"),
@@ -51,10 +51,11 @@ class Classification:
     """Below it, the means differ."""
 
     @property
-    def smrf(self) -> bool:
-        """Whether meaningful reward feedback is sparse: RTDP is not better than random actions."""
-        differ = self.p_value is not None and self.p_value < self.significance
-        return not (differ and self.rtdp.mean > self.random.mean)
+    def smrf(self) -> bool | None:
+        """Whether meaningful reward feedback is sparse: RTDP is not better than random actions; None if unknown."""
+        if self.p_value is None:
+            return None
+        return not (self.p_value < self.significance and self.rtdp.mean > self.random.mean)
 
 
 def classify(
@@ -110,7 +111,7 @@ def published_taxonomy() -> dict[str, Classification]:
 
 def _published(mean: float, sd: float) -> Sample:
     """The paper's standard deviations have n in the denominator, as those of games with one or two scores tell."""
-    return Sample(mean, sd * math.sqrt(_PUBLISHED_EPISODES / (_PUBLISHED_EPISODES - 1)), _PUBLISHED_EPISODES)
+    return Sample(mean, sd * math.sqrt(SMRF_EPISODES / (SMRF_EPISODES - 1)), SMRF_EPISODES)
 
 
 @functools.cache
@@ -141,6 +142,13 @@ def to_csv(classifications: Mapping[str, Classification]) -> str:
         numbers = (made.rtdp.mean, made.rtdp.sd, made.random.mean, made.random.sd)
         p = "" if made.p_value is None else f"{made.p_value:.4g}"
         writer.writerow(
-            (game, made.actions, made.rtdp.count, *(round(number, 6) for number in numbers), p, int(made.smrf))
+            (
+                game,
+                made.actions,
+                made.rtdp.count,
+                *(round(number, 6) for number in numbers),
+                p,
+                int(made.smrf is True),
+            )
         )
     return text.getvalue()

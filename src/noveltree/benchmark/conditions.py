@@ -17,7 +17,7 @@ def differences(
 ) -> dict[tuple[str, str], str]:
     """In what scores are not comparable with the others; empty if they are. By agent and protocol hash.
 
-    `played` has the number of episodes of each. What most episodes are comparable with is the rule, in all Atari
+    `played` has the number of episodes or trials of each. What most are comparable with is the rule, in all Atari
     games alike, unless `rule` gives one that a protocol has to follow. Another protocol is comparable if it differs
     in the method alone; unless the agent is called the same.
     """

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from noveltree.analysis.compare import Comparison
-from noveltree.analysis.compare import compare as compare_samples
+from noveltree.analysis.comparison import Comparison
+from noveltree.analysis.comparison import compare as compare_samples
 from noveltree.analysis.results import AgentScores
 from noveltree.analysis.sources import PUBLISHED, read_results
 from noveltree.benchmark.conditions import differences
 from noveltree.cli.console import counted, err, out, print_json, table
 from noveltree.errors import InputError
+
+#: In fewer games the sign test over games finds no difference, however great it is.
+_FEWEST_GAMES = 5
 
 
 def compare(
@@ -48,6 +52,7 @@ def compare(
                 "second": second,
                 "conditions": {"first": one.settings, "second": other.settings, "differ": conditions},
                 "games": [asdict(game) for game in made.games],
+                "not_finished": {"first": dict(one.missing), "second": dict(other.missing)},
                 "only_first": made.only_first,
                 "only_second": made.only_second,
                 "first_better": made.better("first"),
@@ -59,6 +64,10 @@ def compare(
         return
     for letter, name, agent in (("A", first, one), ("B", second, other)):
         out.print(f"{letter}: {name}" + (f" ({agent.settings})" if agent.settings else ""), soft_wrap=True)
+    for letter, agent in (("A", one), ("B", other)):
+        if agent.missing:
+            games = ", ".join(f"{game} ({count})" for game, count in sorted(agent.missing.items()))
+            err.print(f"Warning: trials of {letter} that are not finished, by game: {games}.", soft_wrap=True)
     if conditions:
         err.print(f"Warning: they played under other conditions: {conditions}. Compare with care.", soft_wrap=True)
     listing = table("game", "A", "+- A", "B", "+- B", "p", "better", right=("A", "+- A", "B", "+- B", "p"))
@@ -78,6 +87,8 @@ def compare(
 def _split(name: str) -> tuple[str, str | None]:
     """The source that a name stands for, and the agent in it."""
     source, colon, agent = name.rpartition(":")
+    if Path(name).exists():
+        return name, None
     return (source or PUBLISHED, agent) if colon else (name, None)
 
 
@@ -110,6 +121,10 @@ def _sentence(first: str, second: str, made: Comparison) -> str:
         f"(sign test p = {made.p_value:.2g}); "
         f"significantly (p < {made.significance:g}) in {made.better('first')} and {made.better('second')}"
     )
-    if made.p_value >= made.significance:
-        return f"{counts}: all in all neither is better."
-    return f"{counts}: all in all {first if ours > theirs else second} is better."
+    if made.p_value < made.significance:
+        return f"{counts}: all in all {first if ours > theirs else second} is better."
+    if len(made.games) < _FEWEST_GAMES and (made.better("first") > 0) != (made.better("second") > 0):
+        winner = first if made.better("first") else second
+        where = ", ".join(game.game for game in made.games if game.verdict != "even")
+        return f"{counts}: {winner} is better in {where}; the games are too few to say more."
+    return f"{counts}: no difference all in all is shown."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -21,9 +22,21 @@ err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def print_json(value: Any) -> None:
-    """One JSON object on standard output, on one line."""
-    sys.stdout.write(json.dumps(value) + "\n")
+    """One JSON object on standard output, on one line; numbers that JSON does not have are null."""
+    sys.stdout.write(json.dumps(_finite(value), allow_nan=False) + "\n")
     sys.stdout.flush()
+
+
+def _finite(value: Any) -> Any:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {name: _finite(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_finite(each) for each in value]
+        case _:
+            return value
 
 
 def table(*columns: str, right: tuple[str, ...] = ()) -> Table:

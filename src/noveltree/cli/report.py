@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,9 +10,11 @@ import numpy as np
 import typer
 
 from noveltree.analysis.recorded import Records, read_records
+from noveltree.benchmark.directory import PLAN
 from noveltree.cli.console import completion, counted, err, out, print_json
 from noveltree.errors import InputError, UnknownNameError
 from noveltree.records import check_writable, write_atomically
+from noveltree.records.run_directory import RUN
 from noveltree.report.comma_separated import to_csv_files
 from noveltree.report.document import Document
 from noveltree.report.html import to_html
@@ -65,7 +67,7 @@ def report(
         raise InputError("A report of what? Give directories or tables, or --published for the paper's results.")
     kind = _format(format, out_path)
     path = out_path or Path(_DEFAULTS[kind])
-    _check_target(path, kind)
+    path = _check_target(path, kind, sources or [])
     records = read_records(sources, beside_published=True) if sources else None
     document = build_report(
         records,
@@ -78,6 +80,8 @@ def report(
         files = {path / name: text for name, text in to_csv_files(document).items()}
     else:
         files = {path: _WRITERS[kind](document)}
+    if kind == "csv" and (others := sorted({*path.iterdir()} - files.keys())):
+        raise InputError(f"{path} has other files, such as {others[0].name}; choose an empty directory.")
     for file, text in files.items():
         write_atomically(file, text.encode())
     problems = [] if records is None else _problems(records)
@@ -112,23 +116,32 @@ def _format(named: str | None, path: Path | None) -> str:
         return short
     if path is None or not path.suffix:
         return "html"
-    if path.suffix == ".csv":
+    if path.suffix.lower() == ".csv":
         raise InputError("A report has many tables; give --format csv and a directory as --out.")
-    if path.suffix not in _ENDINGS:
+    if path.suffix.lower() not in _ENDINGS:
         raise InputError(f"Which format is {path.name}? Give --format html, md, latex or csv.")
-    return _ENDINGS[path.suffix]
+    return _ENDINGS[path.suffix.lower()]
 
 
-def _check_target(path: Path, kind: str) -> None:
-    """Complain before the work rather than after it."""
+def _check_target(path: Path, kind: str, sources: Sequence[Path]) -> Path:
+    """Complain before the work rather than after it; where to write, if this is a link."""
+    path = path.resolve() if path.is_symlink() else path
+    if path.exists() and not path.is_dir() and not path.is_file():
+        raise InputError(f"{path} is no file, and would be replaced by one.")
+    for place in (path.resolve(), *path.resolve().parents):
+        if (place / PLAN).exists() or (place / RUN).exists():
+            raise InputError(f"{place} is what a report is about, not where it belongs; choose another --out.")
+    if any(path.resolve() == source.resolve() for source in sources):
+        raise InputError(f"{path} is what the report is about; choose another --out.")
     if kind == "csv":
         if path.exists() and not path.is_dir():
             raise InputError(f"{path} is a file; a report as CSV is a directory of tables.")
         check_writable(path)
-        return
+        return path
     if path.is_dir():
         raise InputError(f"{path} is a directory; name a file, such as {path / _DEFAULTS[kind]}.")
     check_writable(path.parent)
+    return path
 
 
 def _title(records: Records | None) -> str:

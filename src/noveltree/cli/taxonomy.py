@@ -156,7 +156,7 @@ def _number(value: float) -> str:
 
 
 def _yes_or_no(made: Classification | None) -> str:
-    return "-" if made is None else "yes" if made.smrf else "no"
+    return "-" if made is None or made.smrf is None else "yes" if made.smrf else "no"
 
 
 def _object(game: str, ours: Classification | None, published: Classification | None) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def _sentence(games: Sequence[str], ours: Mapping[str, Classification]) -> str:
     """How many games are of which kind, and where the paper has another classification."""
     published = published_taxonomy()
     measured = [game for game in games if game in ours]
-    parts = [f"{counted(len(measured), 'game')}: {sum(ours[game].smrf for game in measured)} SMRF"]
+    parts = [f"{counted(len(measured), 'game')}: {sum(ours[game].smrf is True for game in measured)} SMRF"]
     if compared := [game for game in measured if game in published]:
         others = [game for game in compared if ours[game].smrf != published[game].smrf]
         same = f"the same as published in {len(compared) - len(others)}"

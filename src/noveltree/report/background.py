@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from noveltree.analysis.results import AgentScores
 from noveltree.analysis.taxonomy import Classification
 from noveltree.report.document import Cell, Column, Section, Table
-from noveltree.report.panel import PUBLISHED, RECORDED, marked
+from noveltree.report.panel import agent_cell
 from noveltree.report.wording import MISSING, decimal, several, title_of
 
 
@@ -18,7 +18,7 @@ def taxonomy_section(measured: Mapping[str, Classification], published: Mapping[
         ours, theirs = measured.get(game), published.get(game)
         either = ours or theirs
         assert either is not None
-        verdicts = {each.smrf for each in (ours, theirs) if each is not None}
+        verdicts = {each.smrf for each in (ours, theirs) if each is not None and each.smrf is not None}
         rows.append(
             (
                 Cell(title_of(game)),
@@ -27,7 +27,7 @@ def taxonomy_section(measured: Mapping[str, Classification], published: Mapping[
                 *_test_cells(theirs, differs=False),
             )
         )
-    counts = [sum(each.smrf for each in taxonomy.values()) for taxonomy in (measured, published)]
+    counts = [sum(each.smrf is True for each in taxonomy.values()) for taxonomy in (measured, published)]
     same = sum(measured[game].smrf == published[game].smrf for game in measured.keys() & published.keys())
     both = len(measured.keys() & published.keys())
     group = ("measured by noveltree", "published")
@@ -42,7 +42,7 @@ def taxonomy_section(measured: Mapping[str, Classification], published: Mapping[
             Column("game", words=True),
             Column("actions"),
             *(
-                Column(title, side, words=title == "SMRF")
+                Column(title, side, words=title == "SMRF", second="sd")
                 for side in group
                 for title in ("RTDP", "random", "p", "SMRF")
             ),
@@ -56,11 +56,8 @@ def _test_cells(made: Classification | None, *, differs: bool) -> tuple[Cell, ..
     if made is None:
         return (Cell(MISSING),) * 4
     p = Cell(MISSING) if made.p_value is None else Cell(f"{made.p_value:.3f}", (made.p_value,))
-    verdict = Cell(
-        "yes" if made.smrf else "no", best=made.smrf, note="another verdict than published" if differs else ""
-    )
-    if differs:
-        verdict = Cell(f"{verdict.text} (differs)", best=made.smrf, note=verdict.note)
+    text = MISSING if made.smrf is None else "yes" if made.smrf else "no"
+    verdict = Cell(f"{text} (differs)" if differs else text, best=made.smrf is True)
     return (
         *(
             Cell(f"{decimal(sample.mean, 1)} (sd {decimal(sample.sd, 1)})", (sample.mean, sample.sd))
@@ -78,13 +75,12 @@ def settings_section(agents: Sequence[AgentScores]) -> Section:
         "How the agents were played. † marks those whose conditions are not those of the others: compare them with "
         "care.",
         (
-            *(Column("agent", words=True), Column("scores", words=True)),
-            *(Column("conditions", words=True), Column("differs in", words=True)),
+            *(Column("agent", words=True), Column("conditions", words=True)),
+            Column("differs in", words=True),
         ),
         tuple(
             (
-                Cell(marked(agent)),
-                Cell(PUBLISHED if agent.published else RECORDED),
+                agent_cell(agent, badge=True),
                 Cell(agent.settings or MISSING),
                 Cell(agent.differs or MISSING),
             )

@@ -24,6 +24,7 @@ def draw(chart: Chart, colours: dict[str, int]) -> str:
         f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(chart.title)}">',
         f'<text class="title" x="{_LEFT}" y="13">{escape(chart.title)}</text>',
     ]
+    parts.append(_text(width - _RIGHT, 13, chart.y_label, "end"))
     for tick in scale_y.ticks():
         y = scale_y(tick)
         parts.append(f'<path class="grid" d="M{_LEFT} {y:.1f}H{width - _RIGHT}"/>')

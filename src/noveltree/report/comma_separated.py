@@ -5,25 +5,38 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from noveltree.report.document import Cell, Charts, Document, Table
+from noveltree.report.document import Cell, Charts, Document, EpisodeList, Notice, Table
+from noveltree.report.wording import MISSING
 
 
 def to_csv_files(document: Document) -> dict[str, str]:
     """The contents of the files by their names."""
     files = {}
-    for section in document.sections:
-        for block in section.blocks:
-            match block:
-                case Table():
-                    files[f"{block.name}.csv"] = _write(_table(block))
-                case Charts():
-                    files[f"{block.name}.csv"] = _write(_charts(block))
+    problems: list[Sequence[object]] = [("problem", "what")]
+    episodes: list[Sequence[object]] = [("of", "score", "verified", "file", "video")]
+    for block in document.blocks():
+        match block:
+            case Table():
+                files[f"{block.name}.csv"] = _write(_table(block))
+            case Charts():
+                files[f"{block.name}.csv"] = _write(_charts(block))
+            case Notice(kind="problem"):
+                problems += [(block.title, item) for item in block.items]
+            case EpisodeList():
+                episodes += [
+                    (block.title, each.score.replace(",", ""), int(each.verified), each.file, each.video)
+                    for each in block.episodes
+                ]
+    if len(problems) > 1:
+        files["problems.csv"] = _write(problems)
+    if len(episodes) > 1:
+        files["episodes.csv"] = _write(episodes)
     return files
 
 
-def _write(rows: Iterator[Sequence[object]]) -> str:
+def _write(rows: Iterable[Sequence[object]]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
@@ -38,7 +51,8 @@ def _table(table: Table) -> Iterator[Sequence[object]]:
     head = []
     for column, width in zip(table.columns, widths, strict=True):
         title = f"{column.title} ({column.group})" if column.group else column.title
-        head += [title, *(f"{title}: {number}" for number in range(2, width + 1))]
+        parts = {1: (), 2: (column.second,), 3: ("low", "high")}[width]
+        head += [title, *(f"{title}: {part}" for part in parts)]
     yield head
     for row in rows:
         line: list[object] = []
@@ -48,7 +62,8 @@ def _table(table: Table) -> Iterator[Sequence[object]]:
 
 
 def _cell(cell: Cell, width: int) -> list[object]:
-    values: list[object] = [_number(number) for number in cell.numbers] or [cell.text]
+    text = f"{cell.text} ({cell.badge})" if cell.badge else cell.text
+    values: list[object] = [_number(number) for number in cell.numbers] or ["" if text == MISSING else text]
     return [*values, *([""] * (width - len(values)))]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,11 @@ from numpy.typing import NDArray
 from noveltree.analysis.aggregate import Estimate, performance_profile, probability_of_improvement
 from noveltree.analysis.pairwise import compare_pairwise
 from noveltree.analysis.results import AgentScores, means_of, trials_of
-from noveltree.analysis.segments import segments
+from noveltree.analysis.segmentation import segments
 from noveltree.analysis.summary import human_normalised, summarise
+from noveltree.analysis.taxonomy import Classification
 from noveltree.report.document import Block, Cell, Chart, Charts, Column, Paragraph, Section, Series, Table
-from noveltree.report.panel import PUBLISHED, RECORDED, Panel, marked
+from noveltree.report.panel import Panel, agent_cell
 from noveltree.report.wording import MISSING, decimal, number_cell, percent, several
 
 #: The bootstrap draws so often, and its intervals hold so much.
@@ -28,9 +30,8 @@ def summary_section(panel: Panel, *, rng: np.random.Generator) -> Section:
     summaries.sort(key=lambda each: -each.win_share if not math.isnan(each.win_share) else 1.0)
     rows = tuple(
         (
-            Cell(marked(each.agent)),
+            agent_cell(each.agent, badge=True),
             Cell(f"{place}", (place,)) if each.comparisons else Cell(MISSING),
-            Cell(PUBLISHED if each.agent.published else RECORDED),
             Cell(f"{each.games}", (each.games,)),
             Cell(f"{each.wins} of {each.comparisons}", (each.wins, each.comparisons)),
             number_cell(each.win_share, percent(each.win_share), heat=each.win_share),
@@ -44,21 +45,26 @@ def summary_section(panel: Panel, *, rng: np.random.Generator) -> Section:
         for place in [1 + sum(other.win_share > each.win_share for other in summaries)]
     )
     columns = (
-        *(Column("agent", words=True), Column("rank"), Column("scores", words=True), Column("games")),
-        *(Column("wins"), Column("win %"), Column("mean rank"), Column("times best")),
-        *(Column("IQM"), Column("optimality gap"), Column("above human")),
+        *(Column("agent", words=True), Column("rank"), Column("games")),
+        *(Column("wins", second="comparisons"), Column("win %"), Column("mean rank"), Column("times best")),
+        *(Column("IQM"), Column("optimality gap"), Column("above human", second="games")),
     )
     table = Table(
         f"{panel.name}-summary",
         f"Agents over {several(len(panel.games), 'game')}, by their share of wins. A win is a game in which an "
         "agent has a higher mean score than another. IQM and optimality gap are those of human-normalised scores "
         f"(0 is random, 1 is human), with {_CONFIDENCE:.0%} intervals from a bootstrap over trials where "
-        "there are several. Above human: games in which the mean is above the human reference.",
+        "there are several. Above human: games in which the mean is above that of the human player by whom is "
+        "normalised (Wang et al. 2016).",
         columns,
         rows,
     )
-    gaps = [Paragraph(" ".join(panel.gaps()))] if panel.gaps() else []
-    return Section(f"{panel.name}-summary", "Summary", (table, *gaps))
+    return Section(f"{panel.name}-summary", "Summary", (table, *_gaps(panel)))
+
+
+def _gaps(panel: Panel) -> list[Paragraph]:
+    """What has to be said where agents with different games stand side by side."""
+    return [Paragraph(" ".join(panel.gaps()))] if panel.gaps() else []
 
 
 def _estimate_cell(estimate: Estimate | None) -> Cell:
@@ -70,11 +76,11 @@ def _estimate_cell(estimate: Estimate | None) -> Cell:
     return Cell(text, (estimate.value, estimate.low, estimate.high))
 
 
-def pairwise_section(panel: Panel) -> Section:
+def pairwise_section(panel: Panel, measured: Mapping[str, Classification]) -> Section:
     """The paper's Tables 1 to 3: in how many games one agent has a higher mean than another, by segment."""
     blocks: list[Block] = []
     shares: list[tuple[str, int, NDArray[np.float64]]] = []
-    for segment in segments(panel.games):
+    for segment in segments(panel.games, measured):
         if not segment.games:
             continue
         compared = compare_pairwise(means_of(panel.agents, segment.games))
@@ -83,7 +89,7 @@ def pairwise_section(panel: Panel) -> Section:
         uniform = len(set(compared.games[others].tolist())) <= 1
         rows = []
         for row, agent in enumerate(panel.agents):
-            cells = [Cell(marked(agent))]
+            cells = [panel.name_cell(agent)]
             for column in range(len(panel.agents)):
                 if row == column:
                     cells.append(Cell("", blank=True))
@@ -98,7 +104,11 @@ def pairwise_section(panel: Panel) -> Section:
                 f"{panel.name}-pairwise-{segment.name}",
                 "Number of games in which the row's agent has a higher mean score than the column's: "
                 f"{segment.title} ({several(len(segment.games), 'game')}).",
-                (Column("", words=True), *panel.columns, Column("total (average win %)")),
+                (
+                    Column("", words=True),
+                    *(replace(column, second="games") for column in panel.columns),
+                    Column("total (average win %)", second="share"),
+                ),
                 tuple(rows),
                 matrix=True,
             )
@@ -118,14 +128,14 @@ def _segmentation(panel: Panel, shares: Sequence[tuple[str, int, NDArray[np.floa
     return Table(
         f"{panel.name}-segments",
         "Share of wins by segment of the games. The branching factor is the size of the game's minimal action set; "
-        "SMRF is as in the taxonomy below.",
+        "SMRF is the paper's verdict, or else the measured one: see the taxonomy.",
         (
             Column("agent", words=True),
             *(Column(f"{title} ({several(count, 'game')})") for title, count, _ in shares),
         ),
         tuple(
             (
-                Cell(marked(agent)),
+                panel.name_cell(agent),
                 *(
                     number_cell(float(row[number]), percent(row[number]), heat=float(row[number]))
                     for *_, row in shares
@@ -158,7 +168,7 @@ def aggregate_section(panel: Panel) -> Section | None:
     )
     rows = []
     for first in panel.agents:
-        cells = [Cell(marked(first))]
+        cells = [panel.name_cell(first)]
         for second in panel.agents:
             if first is second:
                 cells.append(Cell("", blank=True))
@@ -178,7 +188,7 @@ def aggregate_section(panel: Panel) -> Section | None:
         tuple(rows),
         matrix=True,
     )
-    return Section(f"{panel.name}-aggregate", "Over all games", (profile, improvement))
+    return Section(f"{panel.name}-aggregate", "Over all games", (profile, *_gaps(panel), improvement))
 
 
 def _names(agents: Sequence[AgentScores]) -> dict[tuple[str, bool], str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,6 +22,8 @@ class Cell:
     note: str = ""
     """What there is to say of it when asked."""
     link: str = ""
+    badge: str = ""
+    """A word that is set apart from the text."""
     blank: bool = False
     """Whether nothing can stand here: an agent against itself."""
 
@@ -34,6 +37,8 @@ class Column:
     """What several columns side by side have in common."""
     words: bool = False
     """Whether it holds words rather than numbers."""
+    second: str = "interval"
+    """What the second number of its cells is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +137,7 @@ class Document:
     lead: str
     sections: tuple[Section, ...]
 
-    def tables(self) -> list[Table]:
-        """All tables, in their order."""
-        return [block for section in self.sections for block in section.blocks if isinstance(block, Table)]
+    def blocks(self) -> Iterator[Block]:
+        """All blocks of all sections, in their order."""
+        for section in self.sections:
+            yield from section.blocks

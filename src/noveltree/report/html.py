@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import importlib.resources
 import re
 from collections.abc import Iterator
-from html import escape
 from urllib.parse import quote
 
-from noveltree.report.chart import draw
+from noveltree.report.chart import COLOURS, draw
 from noveltree.report.document import (
     Block,
     Cell,
@@ -21,6 +21,7 @@ from noveltree.report.document import (
     Section,
     Table,
 )
+from noveltree.report.wording import printable
 from noveltree.version import __version__
 
 #: Steps of colour between even and always better, or worse.
@@ -85,7 +86,8 @@ def _table(table: Table) -> str:
     body, foot = ("".join(f"<tr>{_cells(row, table)}</tr>\n" for row in rows) for rows in (table.rows, table.foot))
     return (
         f'<figure id="{table.name}-table"><figcaption><span>{_name(table.caption)}</span></figcaption>'
-        f'<div class="scroll" tabindex="0"><table class="{kind}"><thead>{head}</thead>\n<tbody>{body}</tbody>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.name)}"><table class="{kind}">'
+        f"<thead>{head}</thead>\n<tbody>{body}</tbody>"
         f"{f'<tfoot>{foot}</tfoot>' if foot else ''}</table></div></figure>"
     )
 
@@ -105,10 +107,14 @@ def _groups(columns: tuple[Column, ...]) -> Iterator[str]:
 
 
 def _cells(row: tuple[Cell, ...], table: Table) -> str:
-    return "".join(_cell(cell, column) for cell, column in zip(row, table.columns, strict=True))
+    """The first one names the row."""
+    return "".join(
+        _cell(cell, column, name='th scope="row"' if number == 0 else "td")
+        for number, (cell, column) in enumerate(zip(row, table.columns, strict=True))
+    )
 
 
-def _cell(cell: Cell, column: Column) -> str:
+def _cell(cell: Cell, column: Column, *, name: str) -> str:
     kinds = []
     if column.words:
         kinds.append("words")
@@ -123,8 +129,8 @@ def _cell(cell: Cell, column: Column) -> str:
         kinds += ["heat", "hot" if distance >= 0 else "cold", f"h{round(abs(distance) * 2 * _SHADES)}"]
     mean, plus_minus, interval = cell.text.partition(" ± ")
     text = _name(mean) + (f' <span class="pm">± {escape(interval)}</span>' if plus_minus else "")
-    if cell.text in ("published", "recorded"):
-        text = f'<span class="badge {cell.text}">{cell.text}</span>'
+    if cell.badge:
+        text += f' <span class="badge {cell.badge}">{cell.badge}</span>'
     if cell.link:
         text = f'<a href="{escape(cell.link)}">{text}</a>'
     attributes = f' class="{" ".join(kinds)}"' if kinds else ""
@@ -132,7 +138,7 @@ def _cell(cell: Cell, column: Column) -> str:
         attributes += f' data-value="{cell.numbers[0]:.10g}"'
     if cell.note:
         attributes += f' title="{escape(cell.note)}"'
-    return f"<td{attributes}>{text}</td>"
+    return f"<{name}{attributes}>{text}</{name.partition(' ')[0]}>"
 
 
 def _charts(block: Charts) -> str:
@@ -143,7 +149,7 @@ def _charts(block: Charts) -> str:
             colours.setdefault(series.name, len(colours))
             behind.setdefault(series.name, series.behind)
     legend = "".join(
-        f'<span class="c{number % 12}{" behind" if behind[name] else ""}">{_name(name)}</span>'
+        f'<span class="c{number % COLOURS}{" behind" if behind[name] else ""}">{_name(name)}</span>'
         for name, number in colours.items()
     )
     wide = " wide" if any(chart.wide for chart in block.charts) else ""
@@ -156,15 +162,21 @@ def _charts(block: Charts) -> str:
 
 def _episodes(block: EpisodeList) -> str:
     links = " ".join(
-        f'<span{" class=verified" if each.verified else ""}><a href="{quote(each.file)}">{escape(each.score)}</a>'
+        f'<span><a href="{quote(each.file)}">{escape(each.score)}</a>'
+        + (' <b class="verified" title="verified">✓</b>' if each.verified else "")
         + (f' <a href="{quote(each.video)}">video</a>' if each.video else "")
         + "</span>"
         for each in block.episodes
     )
-    return f'<p class="episodes" id="{block.name}"><b>{_name(block.title)}</b> {links}</p>'
+    return f'<p class="episodes" id="{escape(block.name)}"><b>{_name(block.title)}</b> {links}</p>'
 
 
 def _name(text: str) -> str:
     """Text in which the paper's names are set as the paper does: RIW_C with an index, pi as a letter."""
     made = re.sub(r"\b(RIW|N-CPL)_([CD])\b", r"\1<sub>\2</sub>", escape(text))
     return re.sub(r"\bpi-(H?IW)", r"π-\1", made)
+
+
+def escape(text: str) -> str:
+    """Text in which nothing means anything to a browser."""
+    return html.escape(printable(text))

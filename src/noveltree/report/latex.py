@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 
 from noveltree.report.document import Cell, Column, Document, EpisodeList, Notice, Paragraph, Table
+from noveltree.report.wording import printable
 
 _PREAMBLE = r"""\documentclass{article}
 \usepackage[utf8]{inputenc}
@@ -25,6 +27,8 @@ _PREAMBLE = r"""\documentclass{article}
 """
 #: Rows that fit on a page; longer tables are cut into parts.
 _MOST_ROWS = 62
+#: Grave, acute, circumflex, tilde, diaeresis, ring, caron, cedilla.
+_ACCENTS = "\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327"
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     **{character: rf"\{character}" for character in "&%$#_{}"},
@@ -38,7 +42,6 @@ _SPECIAL = {
     "✓": r"$\surd$",
     "—": "---",
     "π": r"$\pi$",
-    "'": "'",
     '"': "''",
 }
 
@@ -130,10 +133,18 @@ def _row(row: Sequence[Cell], table: Table) -> str:
 def _cell(cell: Cell) -> str:
     if cell.blank:
         return r"\cellcolor[gray]{0.6}"
-    text = _text(cell.text)
+    text = _text(f"{cell.text} ({cell.badge})" if cell.badge else cell.text)
     if cell.strong and text:
         return rf"\textbf{{{text}}}"
     return rf"\best{{{text}}}" if cell.best and text else text
+
+
+def _latin(character: str) -> str:
+    """A character that LaTeX can set without further packages, as letters with accents are; or a question mark."""
+    parts = unicodedata.normalize("NFD", character)
+    if parts[0].isascii() and all(accent in _ACCENTS for accent in parts[1:]):
+        return character
+    return "?"
 
 
 def _breakable(text: str) -> str:
@@ -142,7 +153,7 @@ def _breakable(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    escaped = "".join(_SPECIAL.get(character, character) for character in text)
-    escaped = re.sub(r"[^\x00-\x7f]", "?", escaped)
+    escaped = "".join(_SPECIAL.get(character, character) for character in printable(text))
+    escaped = "".join(map(_latin, escaped))
     escaped = re.sub(r"\b(RIW|N-CPL)\\_([CD])\b", r"\1$_\2$", escaped)
     return re.sub(r"\bpi-(H?IW)", r"$\\pi$-\1", escaped)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from noveltree.report.document import Block, Cell, Charts, Document, EpisodeList, Notice, Paragraph, Table
+from noveltree.report.wording import printable
 
 
 def to_markdown(document: Document) -> str:
@@ -25,8 +28,8 @@ def _block(block: Block) -> str:
             return _escape(block.text)
         case EpisodeList():
             links = ", ".join(
-                f"[{each.score}](<{each.file}>){' ✓' if each.verified else ''}"
-                + (f" [video](<{each.video}>)" if each.video else "")
+                f"[{each.score}]({quote(each.file)}){' ✓' if each.verified else ''}"
+                + (f" [video]({quote(each.video)})" if each.video else "")
                 for each in block.episodes
             )
             return f"{_escape(block.title)}: {links}"
@@ -50,11 +53,12 @@ def _table(table: Table) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = _escape(cell.text)
+    text = _escape(f"{cell.text} ({cell.badge})" if cell.badge else cell.text)
     return f"**{text}**" if (cell.best or cell.strong) and text else text
 
 
 def _escape(text: str) -> str:
+    text = printable(text)
     for character in "\\|*_<`[":
         text = text.replace(character, f"\\{character}")
     return text.replace("\n", " ")

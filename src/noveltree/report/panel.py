@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from noveltree.analysis.results import AgentScores
-from noveltree.report.document import Column
+from noveltree.report.document import Cell, Column
 from noveltree.report.wording import listed, several, title_of
 
 #: Where scores come from.
@@ -24,11 +24,19 @@ class Panel:
     @property
     def columns(self) -> tuple[Column, ...]:
         """One per agent."""
-        both = len({agent.published for agent in self.agents}) > 1
         return tuple(
-            Column(marked(agent), (PUBLISHED if agent.published else RECORDED) if both else "")
+            Column(marked(agent), (PUBLISHED if agent.published else RECORDED) if self.mixed else "")
             for agent in self.agents
         )
+
+    @property
+    def mixed(self) -> bool:
+        """Whether there are published and recorded agents."""
+        return len({agent.published for agent in self.agents}) > 1
+
+    def name_cell(self, agent: AgentScores) -> Cell:
+        """The cell that begins an agent's row."""
+        return agent_cell(agent, badge=self.mixed)
 
     def gaps(self) -> list[str]:
         """Sentences that say which agents have no scores in which games."""
@@ -43,3 +51,9 @@ class Panel:
 def marked(agent: AgentScores) -> str:
     """An agent's title, with a mark if it played under other conditions."""
     return f"{agent.title} †" if agent.differs else agent.title
+
+
+def agent_cell(agent: AgentScores, *, badge: bool) -> Cell:
+    """The name of an agent, and where its scores come from."""
+    source = PUBLISHED if agent.published else RECORDED
+    return Cell(marked(agent), badge=source if badge else "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,16 @@ from noveltree.analysis.anytime import anytime_curves
 from noveltree.analysis.published_results import published_agents, published_comparison
 from noveltree.analysis.recorded import Records
 from noveltree.analysis.results import AgentScores, common_games
-from noveltree.analysis.taxonomy import RANDOM, RTDP, classify_samples, measured_taxonomy, published_taxonomy
+from noveltree.analysis.statistics import Sample
+from noveltree.analysis.taxonomy import (
+    RANDOM,
+    RTDP,
+    SMRF_EPISODES,
+    Classification,
+    classify_samples,
+    measured_taxonomy,
+    published_taxonomy,
+)
 from noveltree.published import OTHER_AGENTS
 from noveltree.report.background import settings_section, taxonomy_section
 from noveltree.report.comparison import aggregate_section, pairwise_section, summary_section
@@ -47,21 +56,37 @@ def build_report(
     measured = dict(measured_taxonomy())
     ours: tuple[AgentScores, ...] = ()
     if records is not None:
-        tests = [agent for agent in records.agents if _is_smrf_test(agent)]
-        measured |= classify_samples({agent.label: agent.samples for agent in tests})
-        ours = tuple(agent for agent in records.agents if agent not in tests)
+        tests = _smrf_tests(records.agents)
+        measured |= classify_samples(tests)
+        ours = tuple(agent for agent in records.agents if agent.samples not in tests.values())
         sections.append(problems_section(records, ours))
         panel = _own_panel(ours, width_based)
-        sections += _own_sections(panel, ours, others, records, base, rng)
+        sections += _own_sections(panel, ours, others, records, measured, base, rng)
     if published:
-        of_paper = _paper_sections(width_based, rng)
+        of_paper = _paper_sections(width_based, measured, rng)
         sections += of_paper if records is None else map(_renamed, of_paper)
     sections.append(taxonomy_section(measured, published_taxonomy()))
     sections.append(settings_section((*ours, *theirs)))
     return Document(title, _lead(records, ours, published), tuple(each for each in sections if each is not None))
 
 
-def _is_smrf_test(agent: AgentScores) -> bool:
+def _smrf_tests(agents: Sequence[AgentScores]) -> dict[str, Mapping[str, Sample]]:
+    """The samples of both halves of the test for SMRF, by agent; none unless both are there, once and whole."""
+    halves = {
+        name: [
+            agent for agent in agents if _is_smrf_half(agent) and agent.protocol and agent.protocol.agent == name
+        ]
+        for name in (RTDP, RANDOM)
+    }
+    if any(len(found) != 1 for found in halves.values()):
+        return {}
+    samples = {name: found[0].samples for name, found in halves.items()}
+    if any(sample.count < SMRF_EPISODES for half in samples.values() for sample in half.values()):
+        return {}
+    return samples
+
+
+def _is_smrf_half(agent: AgentScores) -> bool:
     """Whether this is a half of the test for SMRF, which is no score to compare."""
     protocol = agent.protocol
     if protocol is None or protocol.simulator != "atari" or protocol.agent not in (RTDP, RANDOM):
@@ -81,6 +106,7 @@ def _own_sections(
     ours: Sequence[AgentScores],
     others: Sequence[AgentScores],
     records: Records,
+    measured: Mapping[str, Classification],
     base: Path,
     rng: np.random.Generator,
 ) -> list[Section | None]:
@@ -99,7 +125,7 @@ def _own_sections(
         scores.append(human_table(humans, human, name="own-human", caption=caption))
     return [
         summary_section(panel, rng=rng),
-        pairwise_section(panel),
+        pairwise_section(panel, measured),
         aggregate_section(panel),
         Section("own-scores", "Scores", tuple(scores)),
         learning,
@@ -145,7 +171,15 @@ def problems_section(records: Records, ours: Sequence[AgentScores]) -> Section:
     if records.unverified:
         places = (listed(records.unverified, 6),)
         notices.append(Notice("problem", "Not verified, or changed since: run noveltree verify on", places))
-    if not notices:
+    if records.tables:
+        notices.append(
+            Notice(
+                "problem",
+                "Tables: whether their scores are comparable, and were verified, is not known",
+                (listed(records.tables, 6),),
+            )
+        )
+    if not notices and records.agents:
         notices.append(
             Notice(
                 "good",
@@ -155,7 +189,9 @@ def problems_section(records: Records, ours: Sequence[AgentScores]) -> Section:
     return Section("problems", "Problems", tuple(notices))
 
 
-def _paper_sections(width_based: Sequence[AgentScores], rng: np.random.Generator) -> list[Section | None]:
+def _paper_sections(
+    width_based: Sequence[AgentScores], measured: Mapping[str, Classification], rng: np.random.Generator
+) -> list[Section | None]:
     """The paper's results section, from its published scores and its authors' released episodes."""
     panel = Panel("paper", tuple(width_based), tuple(common_games(width_based)))
     by_name = {agent.name: agent for agent in width_based}
@@ -168,7 +204,7 @@ def _paper_sections(width_based: Sequence[AgentScores], rng: np.random.Generator
     )
     return [
         summary_section(panel, rng=rng),
-        pairwise_section(panel),
+        pairwise_section(panel, measured),
         aggregate_section(panel),
         Section(
             "paper-scores",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +32,11 @@ def _highest(samples: Sequence[Sample]) -> list[bool]:
 
 
 HIGHEST = Marking("the highest mean is marked", _highest)
-NOT_LOWER = Marking("all that Welch's test (p < 0.1) does not find lower than the highest mean are marked", best)
+NOT_LOWER = Marking(
+    "the highest is marked, and all that Welch's test (p < 0.1) does not find lower; it cannot be asked about "
+    "means without an interval. Episodes count as independent, as in the paper, also those of one trial",
+    best,
+)
 #: As in the paper's table of intervals.
 HIGHER_THAN_ALL = Marking(
     "the one that Welch's test (p < 0.1) finds higher than all others is marked", significantly_best
@@ -76,7 +80,7 @@ def _score(panel: Panel, agent: AgentScores, game: str, *, best: bool) -> Cell:
 
 def _episodes_name(panel: Panel, agent: AgentScores, game: str) -> str:
     number = panel.agents.index(agent)
-    return f"{panel.name}-episodes-{number}-{game.replace('/', '-')}"
+    return f"{panel.name}-episodes-{number}-{panel.games.index(game)}"
 
 
 def human_table(panel: Panel, human: AgentScores, *, name: str, caption: str) -> Table:
@@ -98,7 +102,8 @@ def human_table(panel: Panel, human: AgentScores, *, name: str, caption: str) ->
         foot.append((Cell(what), Cell(""), *(_share_cell(*count) for count in counts)))
     times = times_best(means)
     foot.append((Cell("games best"), *(_share_cell(int(count), len(games)) for count in times)))
-    columns = (Column("game", words=True), Column(human.title), *panel.columns)
+    agents_columns = (replace(column, second="games") for column in panel.columns)
+    columns = (Column("game", words=True), Column(human.title, second="games"), *agents_columns)
     return Table(name, caption, columns, rows, tuple(foot))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from noveltree.analysis.statistics import Sample
@@ -12,6 +13,12 @@ from noveltree.simulators.games import game_title
 
 #: Where there is nothing.
 MISSING = "\N{EM DASH}"
+
+
+def printable(text: str) -> str:
+    """Text without what terminals and files stumble over: colours, control characters, halves of characters."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]", "?", text)
 
 
 def title_of(game: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from noveltree.analysis.taxonomy import measured_taxonomy, published_taxonomy
+from noveltree.analysis.taxonomy import Classification, measured_taxonomy, published_taxonomy
 from noveltree.simulators.action_counts import ACTION_COUNTS
 
 #: From so many actions on the paper calls the branching factor large.
@@ -21,11 +21,15 @@ class Segment:
     games: tuple[str, ...]
 
 
-def segments(games: Sequence[str]) -> list[Segment]:
-    """All games, and the paper's segments of them. Whether a game is SMRF is the paper's verdict, or else ours."""
+def segments(games: Sequence[str], measured: Mapping[str, Classification] | None = None) -> list[Segment]:
+    """All games, and the paper's segments of them.
+
+    Whether a game is SMRF is the paper's verdict; of games that it does not have, that of `measured`, or else of
+    the measurement that comes with noveltree.
+    """
     smrf = {
         game: each.smrf
-        for taxonomy in (measured_taxonomy(), published_taxonomy())
+        for taxonomy in (measured_taxonomy() if measured is None else measured, published_taxonomy())
         for game, each in taxonomy.items()
     }
     large = [game for game in games if ACTION_COUNTS.get(game, 0) >= LARGE_BRANCHING_FACTOR]
