@@ -16,7 +16,7 @@ from noveltree.errors import InputError, UnknownNameError
 from noveltree.records import check_writable, write_atomically
 from noveltree.records.run_directory import RUN
 from noveltree.report.comma_separated import to_csv_files
-from noveltree.report.document import Document
+from noveltree.report.document import Document, Notice
 from noveltree.report.html import to_html
 from noveltree.report.latex import to_latex
 from noveltree.report.markdown import to_markdown
@@ -84,25 +84,25 @@ def report(
         raise InputError(f"{path} has other files, such as {others[0].name}; choose an empty directory.")
     for file, text in files.items():
         write_atomically(file, text.encode())
-    problems = [] if records is None else _problems(records)
+    problems = [block for block in document.blocks() if isinstance(block, Notice) and block.kind == "problem"]
     if json:
+        found = records or Records()
         print_json(
             {
                 "report": str(path),
                 "format": kind,
                 "files": [str(file) for file in files],
-                "agents": [] if records is None else [agent.name for agent in records.agents],
-                "failed": [] if records is None else [trial.trial for trial in records.failed],
-                "unfinished": [] if records is None else records.unfinished,
-                "unverified": [] if records is None else records.unverified,
-                "differs": []
-                if records is None
-                else [{"agent": agent.name, "differs": agent.differs} for agent in records.agents if agent.differs],
+                "agents": [agent.name for agent in found.agents],
+                "problems": {problem.title: problem.items for problem in problems},
+                "failed": [trial.trial for trial in found.failed],
+                "unfinished": found.unfinished,
+                "unverified": found.unverified,
+                "differs": {agent.name: agent.differs for agent in found.agents if agent.differs},
             }
         )
         return
     for problem in problems:
-        err.print(f"Warning: {problem}", soft_wrap=True)
+        err.print(f"Warning: {problem.title}: {'; '.join(problem.items)}", soft_wrap=True)
     what = f"{counted(len(files), 'table')} in {path}" if kind == "csv" else str(path)
     out.print(f"Report: {what}", soft_wrap=True)
 
@@ -148,19 +148,3 @@ def _title(records: Records | None) -> str:
     if records is None:
         return "Width-based planning and learning on the Atari-2600: the published results"
     return "noveltree report"
-
-
-def _problems(records: Records) -> list[str]:
-    found = []
-    if records.failed:
-        found.append(f"{counted(len(records.failed), 'trial')} failed.")
-    if records.unfinished:
-        found.append(
-            f"{counted(len(records.unfinished), 'trial')} not finished: their evaluation is not in the scores."
-        )
-    different = [agent.name for agent in records.agents if agent.differs]
-    if different:
-        found.append(f"Played under other conditions: {', '.join(different)}.")
-    if records.unverified:
-        found.append(f"Not verified, or changed since: {', '.join(records.unverified)}.")
-    return found

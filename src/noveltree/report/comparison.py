@@ -54,8 +54,8 @@ def summary_section(panel: Panel, *, rng: np.random.Generator) -> Section:
         f"Agents over {several(len(panel.games), 'game')}, by their share of wins. A win is a game in which an "
         "agent has a higher mean score than another. IQM and optimality gap are those of human-normalised scores "
         f"(0 is random, 1 is human), with {_CONFIDENCE:.0%} intervals from a bootstrap over trials where "
-        "there are several. Above human: games in which the mean is above that of the human player by whom is "
-        "normalised (Wang et al. 2016).",
+        "there are several. Above human: games in which the mean is above the human score of the "
+        "normalisation (Wang et al. 2016).",
         columns,
         rows,
     )
