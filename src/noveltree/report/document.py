@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -52,6 +53,13 @@ class Table:
     foot: tuple[tuple[Cell, ...], ...] = ()
     matrix: bool = False
     """Whether its rows are compared with its columns, and coloured."""
+
+    def groups(self) -> list[tuple[str, int]]:
+        """What runs of columns have in common, and how long they are; empty if no column has a group."""
+        if not any(column.group for column in self.columns):
+            return []
+        runs = itertools.groupby(self.columns, key=lambda column: column.group)
+        return [(group, len(list(columns))) for group, columns in runs]
 
 
 @dataclass(frozen=True, slots=True)

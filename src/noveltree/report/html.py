@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import importlib.resources
 import re
-from collections.abc import Iterator
 from urllib.parse import quote
 
 from noveltree.report.chart import COLOURS, draw
@@ -81,8 +80,9 @@ def _table(table: Table) -> str:
     if len(table.columns) > _MANY_COLUMNS:
         kind += " compact"
     head = f"<tr>{''.join(_heading(column) for column in table.columns)}</tr>"
-    if any(column.group for column in table.columns):
-        head = f'<tr class="groups">{"".join(_groups(table.columns))}</tr>{head}'
+    if groups := table.groups():
+        cells = "".join(f'<th colspan="{count}" scope="colgroup">{escape(group)}</th>' for group, count in groups)
+        head = f'<tr class="groups">{cells}</tr>{head}'
     body, foot = ("".join(f"<tr>{_cells(row, table)}</tr>\n" for row in rows) for rows in (table.rows, table.foot))
     return (
         f'<figure id="{table.name}-table"><figcaption><span>{_name(table.caption)}</span></figcaption>'
@@ -95,15 +95,6 @@ def _table(table: Table) -> str:
 def _heading(column: Column) -> str:
     kind = ' class="words"' if column.words else ""
     return f'<th scope="col"{kind}>{_name(column.title)}</th>'
-
-
-def _groups(columns: tuple[Column, ...]) -> Iterator[str]:
-    """One heading per run of columns of the same group."""
-    start = 0
-    for end in range(1, len(columns) + 1):
-        if end == len(columns) or columns[end].group != columns[start].group:
-            yield f'<th colspan="{end - start}" scope="colgroup">{escape(columns[start].group)}</th>'
-            start = end
 
 
 def _cells(row: tuple[Cell, ...], table: Table) -> str:

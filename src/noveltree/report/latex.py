@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from noveltree.report.document import Cell, Column, Document, EpisodeList, Notice, Paragraph, Table
+from noveltree.report.document import Cell, Document, EpisodeList, Notice, Paragraph, Table
 from noveltree.report.wording import printable
 
 _PREAMBLE = r"""\documentclass{article}
@@ -107,18 +107,10 @@ def _alignment(table: Table) -> str:
 
 
 def _head(table: Table) -> Iterator[str]:
-    if any(column.group for column in table.columns):
-        yield " & ".join(_groups(table.columns)) + r" \\"
+    if groups := table.groups():
+        yield " & ".join(rf"\multicolumn{{{count}}}{{c}}{{{_text(group)}}}" for group, count in groups) + r" \\"
     titles = " & ".join(rf"\textbf{{{_text(column.title)}}}" if column.title else "" for column in table.columns)
     yield titles + r" \\ \hline"
-
-
-def _groups(columns: Sequence[Column]) -> Iterator[str]:
-    start = 0
-    for end in range(1, len(columns) + 1):
-        if end == len(columns) or columns[end].group != columns[start].group:
-            yield rf"\multicolumn{{{end - start}}}{{c}}{{{_text(columns[start].group)}}}"
-            start = end
 
 
 def _row(row: Sequence[Cell], table: Table) -> str:
