@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from pathlib import Path
+from typing import Any
 
 from noveltree.benchmark import BenchmarkDirectory, collect, plan_suite
 from noveltree.benchmark.suite import parse_suite
+from noveltree.records.run_directory import RunDirectory
+from noveltree.trial import play_trial, train
+from tests.runs import small_protocol
 
 #: Six trials of a second or so each, in which something is planned and something is learnt.
 SMALL = """
@@ -34,6 +39,9 @@ evaluation_episodes: 3
 conditions: {budget: 5, max_frames: 200}
 """
 
+#: One of them with another budget.
+LESS_BUDGET = TINY.replace("budget: 5", "budget: 3").replace("[riw-c, riw-d]", "[riw-c]")
+
 
 def create(path: Path, text: str = TINY) -> BenchmarkDirectory:
     suite = parse_suite(text)
@@ -49,3 +57,37 @@ def table(directory: Path) -> list[dict[str, str]]:
         {name: value for name, value in row.items() if name != "seconds"}
         for row in csv.DictReader(made.to_csv().splitlines())
     ]
+
+
+def played(path: Path, text: str = TINY) -> Path:
+    """A benchmark whose trials were all played, in this process."""
+    benchmark = create(path, text)
+    for trial in benchmark.trials:
+        if trial.protocol.learning is None:
+            play_trial(benchmark.run_path(trial), trial.protocol, seed=trial.seed, episodes=trial.episodes)
+        else:
+            train(benchmark.run_path(trial), trial.protocol, seed=trial.seed)
+    return path
+
+
+def fail(benchmark: Path, trial: str, error: str) -> None:
+    """Let a trial be one that failed even after its retries."""
+    shutil.rmtree(benchmark / trial, ignore_errors=True)
+    directory = BenchmarkDirectory.open(benchmark)
+    (status,) = (each for each in directory.statuses() if each.trial.name == trial)
+    for _ in range(3):
+        directory.failed(status, 1.0, error)
+
+
+def unfinished_run(path: Path, means: tuple[float, ...] = (3.0, 4.0), **choices: Any) -> Path:
+    """A run of which some intervals are over."""
+    protocol = small_protocol().model_copy(update=choices)
+    run = RunDirectory.create(path, protocol, 0)
+    for number, mean in enumerate(means, start=1):
+        line = {"event": "interval", "interval": number, "episodes": 9, "interactions": 1_000 * number}
+        run.add_metrics({**line, "mean_return": mean, "accepted": True, "tested": True, "p_value": 0.5})
+    return path
+
+
+def episodes_in(directory: Path) -> list[Path]:
+    return sorted(directory.glob("trials/*/*/*/evaluation/*/*.json"))

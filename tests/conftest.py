@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from noveltree.benchmark import audit
 from noveltree.cli import main
+from tests.benchmarks import LESS_BUDGET, played
 from tests.command_line import Cli, Result
 
 
@@ -30,3 +32,17 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     yield run
     for number, handler in handlers.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture(scope="session")
+def five(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two agents in the corridor with a budget of 5, verified."""
+    path = played(tmp_path_factory.mktemp("five") / "five")
+    assert audit(path).holds
+    return path
+
+
+@pytest.fixture(scope="session")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One of them with a budget of 3, not verified."""
+    return played(tmp_path_factory.mktemp("three") / "three", LESS_BUDGET)

@@ -18,7 +18,6 @@ import pytest
 
 from noveltree.analysis import AgentScores, read_records, read_results, results_of_arrays
 from noveltree.analysis.recorded import Records
-from noveltree.benchmark import audit
 from noveltree.protocol import make_protocol
 from noveltree.records import read_episode
 from noveltree.report.comma_separated import to_csv_files
@@ -29,10 +28,9 @@ from noveltree.report.markdown import to_markdown
 from noveltree.report.report import build_report
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES, game_title
 from noveltree.trial import play_trial
-from tests.benchmarks import SMALL, TINY, create
+from tests.benchmarks import SMALL, TINY, create, episodes_in, fail, played, unfinished_run
 from tests.command_line import Cli
 from tests.test_published_tables import TABLE_1, TABLE_2, TABLE_3
-from tests.test_sources import LESS_BUDGET, episodes_in, fail, played, unfinished_run
 
 DASH = "—"
 SCRIPT = "<script>alert(1)</script> | 100% \\of_it & more"
@@ -147,20 +145,6 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def paper() -> Document:
     return report_of(published=True)
-
-
-@pytest.fixture(scope="module")
-def five(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two agents in the corridor with a budget of 5; verified, and nothing is wrong with it."""
-    path = played(tmp_path_factory.mktemp("five") / "five")
-    assert audit(path).holds
-    return path
-
-
-@pytest.fixture(scope="module")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One of them with a budget of 3; not verified."""
-    return played(tmp_path_factory.mktemp("three") / "three", LESS_BUDGET)
 
 
 @pytest.fixture(scope="module")

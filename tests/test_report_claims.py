@@ -15,7 +15,7 @@ from noveltree.analysis.curves import FinishedInterval, RunCurve
 from noveltree.analysis.published_results import published_agents
 from noveltree.analysis.recorded import LearningCurves, Records, read_records
 from noveltree.analysis.results import AgentScores, results_of_arrays
-from noveltree.benchmark import audit, run_benchmark
+from noveltree.benchmark import run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
 from noveltree.errors import InputError, RecordError
 from noveltree.protocol import make_protocol
@@ -49,18 +49,9 @@ def problems(document: Document) -> str:
     )
 
 
-@pytest.fixture(scope="module")
-def verified(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A benchmark whose episodes were replayed and that was signed off."""
-    path = tmp_path_factory.mktemp("verified") / "bench"
-    run_benchmark(create(path), LocalExecutor(2))
-    assert audit(path).holds
-    return path
-
-
 @pytest.fixture
-def copy(verified: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(verified, tmp_path / "copy"))
+def copy(five: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(five, tmp_path / "copy"))
 
 
 class TestVerified:
@@ -107,10 +98,10 @@ class TestComparable:
         with pytest.raises(InputError, match=r"bb\.csv has another protocol than another table of x in pong"):
             read_records([tmp_path / "aa.csv", tmp_path / "bb.csv"])
 
-    def test_what_has_no_scores_does_not_make_the_rule(self, verified: Path, tmp_path: Path) -> None:
+    def test_what_has_no_scores_does_not_make_the_rule(self, five: Path, tmp_path: Path) -> None:
         """Nine planned trials with another budget, none of them played."""
         create(tmp_path / "planned", TINY.replace("budget: 5", "budget: 7").replace("trials: 2", "trials: 9"))
-        agents = read_records([verified, tmp_path / "planned"]).agents
+        agents = read_records([five, tmp_path / "planned"]).agents
         assert [(agent.name, agent.differs) for agent in agents] == [("riw-c", ""), ("riw-d", "")]
 
     def test_episodes_that_were_learnt_from_are_no_scores(self) -> None:
@@ -118,9 +109,9 @@ class TestComparable:
         with pytest.raises(InputError, match="an episode of a run that learns"):
             read_records([interval])
 
-    def test_a_trial_counts_once_whatever_it_is_called(self, verified: Path) -> None:
+    def test_a_trial_counts_once_whatever_it_is_called(self, five: Path) -> None:
         with pytest.raises(InputError, match="are the same trial"):
-            read_records([verified, verified / "trials/corridor/riw-d/trial-0"])
+            read_records([five, five / "trials/corridor/riw-d/trial-0"])
 
     def test_who_an_agent_is_and_what_is_unusual_about_it_is_said(self, tmp_path: Path) -> None:
         text = TINY.replace("[riw-c, riw-d]", "[{agent: rtdp, name: mine}]")
@@ -293,8 +284,8 @@ class TestTables:
 
 
 class TestWhereTo:
-    def test_a_report_does_not_go_into_what_it_is_about(self, cli: Cli, verified: Path) -> None:
-        shutil.copytree(verified, "bench")
+    def test_a_report_does_not_go_into_what_it_is_about(self, cli: Cli, five: Path) -> None:
+        shutil.copytree(five, "bench")
         for more in (["-o", "bench/report.html"], ["--format", "csv", "-o", "bench"]):
             assert "not where it belongs; choose another --out" in cli("report", "bench", *more).sentence
         Path("t.csv").write_text(f"{HEAD}\nmine,pong,0,0,evaluation,3\n")

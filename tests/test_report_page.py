@@ -14,9 +14,8 @@ import pytest
 from noveltree.report.document import Document
 from noveltree.report.html import to_html
 from noveltree.report.latex import to_latex
-from tests.benchmarks import SMALL, TINY, create
+from tests.benchmarks import LESS_BUDGET, SMALL, TINY, create, fail, played
 from tests.test_report import ATARI, SCRIPT, report_of
-from tests.test_sources import LESS_BUDGET, fail, played
 
 CHROMIUM = shutil.which("chromium")
 PDFLATEX = shutil.which("pdflatex")

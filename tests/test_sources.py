@@ -42,13 +42,11 @@ from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory
 from noveltree.simulators.action_counts import ACTION_COUNTS
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
-from noveltree.trial import play_trial, train
-from tests.benchmarks import TINY, create
+from noveltree.trial import play_trial
+from tests.benchmarks import TINY, create, episodes_in, fail, played, unfinished_run
 from tests.command_line import Cli
-from tests.runs import small_protocol
 
 #: A benchmark of one agent with another budget.
-LESS_BUDGET = TINY.replace("budget: 5", "budget: 3").replace("[riw-c, riw-d]", "[riw-c]")
 
 TABLE = """agent,game,trial,episode,phase,score,steps,interactions,seconds
 mine,pong,0,0,evaluation,10,100,5000,2.5
@@ -60,36 +58,6 @@ mine,Breakout,1,0,evaluation,5.5,60,3000,1.25
 other,pong,0,0,evaluation,1,100,5000,2
 other,pong,0,1,evaluation,3,100,5000,2
 """
-
-
-def played(path: Path, text: str = TINY) -> Path:
-    """A benchmark whose trials were all played, in this process."""
-    benchmark = create(path, text)
-    for trial in benchmark.trials:
-        if trial.protocol.learning is None:
-            play_trial(benchmark.run_path(trial), trial.protocol, seed=trial.seed, episodes=trial.episodes)
-        else:
-            train(benchmark.run_path(trial), trial.protocol, seed=trial.seed)
-    return path
-
-
-def fail(benchmark: Path, trial: str, error: str) -> None:
-    """Let a trial be one that failed even after its retries."""
-    shutil.rmtree(benchmark / trial, ignore_errors=True)
-    directory = BenchmarkDirectory.open(benchmark)
-    (status,) = (each for each in directory.statuses() if each.trial.name == trial)
-    for _ in range(3):
-        directory.failed(status, 1.0, error)
-
-
-def unfinished_run(path: Path, means: tuple[float, ...] = (3.0, 4.0), **choices: Any) -> Path:
-    """A run of which some intervals are over."""
-    protocol = small_protocol().model_copy(update=choices)
-    run = RunDirectory.create(path, protocol, 0)
-    for number, mean in enumerate(means, start=1):
-        line = {"event": "interval", "interval": number, "episodes": 9, "interactions": 1_000 * number}
-        run.add_metrics({**line, "mean_return": mean, "accepted": True, "tested": True, "p_value": 0.5})
-    return path
 
 
 def columns_of(text: str) -> dict[str, list[Any]]:
@@ -104,24 +72,6 @@ def columns_of(text: str) -> dict[str, list[Any]]:
 
 def frame_of(library: str, columns: dict[str, list[Any]]) -> Any:
     return pytest.importorskip(library).DataFrame(columns)
-
-
-def episodes_in(directory: Path) -> list[Path]:
-    return sorted(directory.glob("trials/*/*/*/evaluation/*/*.json"))
-
-
-@pytest.fixture(scope="module")
-def five(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two agents in the corridor with a budget of 5, verified."""
-    path = played(tmp_path_factory.mktemp("five") / "five")
-    assert audit(path).holds
-    return path
-
-
-@pytest.fixture(scope="module")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One of them with a budget of 3, not verified."""
-    return played(tmp_path_factory.mktemp("three") / "three", LESS_BUDGET)
 
 
 @pytest.fixture
