@@ -390,11 +390,11 @@ class TestOwnScores:
         for title in width_based:
             assert cell(made, "Pong", title).numbers[0] == published[title].samples["pong"].mean
         humans = table(document, "own-human")
-        assert cell(humans, "Breakout", "Human").numbers == (published["Human"].samples["breakout"].mean,)
+        assert cell(humans, "Breakout", "Human †", "published").numbers == (published["Human"].samples["breakout"].mean,)
         assert cell(humans, "Breakout", "mine").numbers == (42.8125,)
         assert cell(humans, "games above human", "mine").text == "2 of 2 (100%)"
 
-    def test_what_welchs_test_does_not_find_lower_is_marked(self, atari: Path) -> None:
+    def test_the_foot_counts_the_marks(self, atari: Path) -> None:
         made = table(report_of(atari), "own-scores")
         assert not cell(made, "Pong", NASTY).best
         assert cell(made, "Pong", "mine").text.startswith("13.00 ± ")

@@ -63,7 +63,7 @@ def compare(
         )
         return
     for letter, name, agent in (("A", first, one), ("B", second, other)):
-        out.print(f"{letter}: {name}" + (f" ({agent.settings})" if agent.settings else ""), soft_wrap=True)
+        out.print(f"{letter}: {name} ({agent.settings or 'conditions not known'})", soft_wrap=True)
     for letter, agent in (("A", one), ("B", other)):
         if agent.missing:
             games = ", ".join(f"{game} ({count})" for game, count in sorted(agent.missing.items()))

@@ -14,7 +14,7 @@ from noveltree.analysis.pairwise import share_above, times_best
 from noveltree.analysis.results import AgentScores, means_of
 from noveltree.analysis.statistics import Sample, best, significantly_best
 from noveltree.report.document import Cell, Column, EpisodeLink, EpisodeList, Paragraph, Section, Table
-from noveltree.report.panel import Panel, marked
+from noveltree.report.panel import PUBLISHED, Panel, marked
 from noveltree.report.wording import MISSING, decimal, number_cell, percent, score_cell, several, title_of
 
 
@@ -103,7 +103,8 @@ def human_table(panel: Panel, human: AgentScores, *, name: str, caption: str) ->
     times = times_best(means)
     foot.append((Cell("games best"), *(_share_cell(int(count), len(games)) for count in times)))
     agents_columns = (replace(column, second="games") for column in panel.columns)
-    columns = (Column("game", words=True), Column(human.title, second="games"), *agents_columns)
+    first = Column(marked(human), PUBLISHED if panel.mixed else "", second="games")
+    columns = (Column("game", words=True), first, *agents_columns)
     return Table(name, caption, columns, rows, tuple(foot))
 
 
