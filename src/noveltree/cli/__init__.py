@@ -99,7 +99,8 @@ def _explain(error: Exception) -> tuple[str, int]:
             return str(error), error.exit_code
         case typer.TyperException():  # of the arguments; without a message, help was printed instead
             complaint = error.format_message().rstrip(".")
-            return f"{complaint}. Add --help to see what is possible." if complaint else "", error.exit_code
+            end = "" if complaint.endswith("?") else "."
+            return f"{complaint}{end} Add --help to see what is possible." if complaint else "", error.exit_code
         case OSError():
             return f"{error}.", 1
         case _:

@@ -31,7 +31,7 @@ _SEED = 0
 
 def report(
     sources: Annotated[
-        list[Path] | None, typer.Argument(help="Benchmarks, runs, folders of these, or tables.", metavar="DIR...")
+        list[Path] | None, typer.Argument(help="Benchmarks, runs, folders of these, or tables.", metavar="DIR")
     ] = None,
     published: Annotated[
         bool, typer.Option("--published", help="Add the paper's whole results section; alone: only that.")

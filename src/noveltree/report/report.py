@@ -154,7 +154,7 @@ def problems_section(records: Records, ours: Sequence[AgentScores]) -> Section:
         notices.append(
             Notice(
                 "problem",
-                f"{several(len(records.unfinished), 'trial')} not finished: their evaluation is not in the scores",
+                f"{several(len(records.unfinished), 'trial')} not finished, and not in the scores",
                 (listed(records.unfinished, 6),),
             )
         )
