@@ -331,3 +331,9 @@ class TestCompare:
     def test_a_path_with_a_colon_is_a_path(self, cli: Cli) -> None:
         Path("a:b").write_text(f"{HEAD}\nmine,pong,0,0,evaluation,3\n")
         assert cli("compare", "a:b", "published:n-cpl").code == 0
+
+
+def test_the_published_side_of_the_taxonomy_is_as_printed() -> None:
+    """Alien: 379.5 with a standard deviation of 180.1 for RTDP, 135.0 and 39.4 for random actions."""
+    (alien,) = (row for row in table(report(published=True), "taxonomy").rows if row[0].text == "Alien")
+    assert [cell.text for cell in alien[6:8]] == ["379.5 (sd 180.1)", "135.0 (sd 39.4)"]

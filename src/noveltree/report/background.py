@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from noveltree.analysis.results import AgentScores
+from noveltree.analysis.statistics import Sample
 from noveltree.analysis.taxonomy import Classification
 from noveltree.report.document import Cell, Column, Section, Table
 from noveltree.report.panel import agent_cell
@@ -58,14 +60,13 @@ def _test_cells(made: Classification | None, *, differs: bool) -> tuple[Cell, ..
     p = Cell(MISSING) if made.p_value is None else Cell(f"{made.p_value:.3f}", (made.p_value,))
     text = MISSING if made.smrf is None else "yes" if made.smrf else "no"
     verdict = Cell(f"{text} (differs)" if differs else text, best=made.smrf is True)
-    return (
-        *(
-            Cell(f"{decimal(sample.mean, 1)} (sd {decimal(sample.sd, 1)})", (sample.mean, sample.sd))
-            for sample in (made.rtdp, made.random)
-        ),
-        p,
-        verdict,
-    )
+    return (*map(_scores_cell, (made.rtdp, made.random)), p, verdict)
+
+
+def _scores_cell(sample: Sample) -> Cell:
+    """Mean and standard deviation; the paper's have n in the denominator, and so have ours beside them."""
+    sd = sample.sd * math.sqrt((sample.count - 1) / sample.count)
+    return Cell(f"{decimal(sample.mean, 1)} (sd {decimal(sd, 1)})", (sample.mean, sd))
 
 
 def settings_section(agents: Sequence[AgentScores]) -> Section:
