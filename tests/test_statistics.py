@@ -136,3 +136,19 @@ class TestBootstrap:
             bootstrap(np.array([[NAN, 1.0]]), mean_of_games, rng=rng)
         with pytest.raises(ValueError, match="shape"):
             bootstrap(np.array([1.0]), mean_of_games, rng=rng)
+
+
+def test_lists_do_as_well_as_arrays() -> None:
+    from noveltree import analysis
+
+    assert analysis.compare_pairwise([[1, 2], [0, 3]]).wins.tolist() == [[0, 1], [1, 0]]
+    assert analysis.mean_ranks([[1, 2], [0, 3]]).tolist() == [1.5, 1.5]
+    assert analysis.times_best([[1, 2], [0, 3]]).tolist() == [1, 1]
+    assert analysis.share_above([1, 5], [2, 4]) == (1, 2)
+    assert analysis.normalise([[5]], [0], [10]).tolist() == [[0.5]]
+    assert float(analysis.interquartile_mean([[1, 2, 3, 4]])) == 2.5
+    assert float(analysis.optimality_gap([[0.5, 2.0]])) == 0.25
+    assert analysis.performance_profile([[0.5, 2.0]], [1.0]).tolist() == [0.5]
+    assert analysis.probability_of_improvement([[1, 2]], [[0, 2]]) == 0.75
+    with pytest.raises(ValueError, match="the same games"):
+        analysis.probability_of_improvement([[1, 2]], [[0]])

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Scores = NDArray[np.float64]
 #: From many resampled score matrices (resamples, trials, games) to a number each.
@@ -29,15 +29,17 @@ class Estimate:
     high: float
 
 
-def normalise(scores: Scores, low: NDArray[np.float64], high: NDArray[np.float64]) -> Scores:
+def normalise(scores: ArrayLike, low: ArrayLike, high: ArrayLike) -> Scores:
     """Scores (..., games) between 0, where `low` is, and 1, where `high` is; both (games,)."""
+    scores, low, high = (np.asarray(each, dtype=np.float64) for each in (scores, low, high))
     if (high == low).any():
         raise ValueError("Scores cannot be normalised where both references are the same.")
     return np.asarray((scores - low) / (high - low))
 
 
-def interquartile_mean(scores: Scores) -> NDArray[np.float64]:
+def interquartile_mean(scores: ArrayLike) -> NDArray[np.float64]:
     """The mean of the middle half of all scores (..., trials, games), but for those that are missing anywhere."""
+    scores = np.asarray(scores, dtype=np.float64)
     flat = scores.reshape(*scores.shape[:-2], -1)
     flat = flat[..., ~np.isnan(flat).reshape(-1, flat.shape[-1]).any(axis=0)]
     count = flat.shape[-1]
@@ -46,9 +48,9 @@ def interquartile_mean(scores: Scores) -> NDArray[np.float64]:
     return np.asarray(middle.mean(axis=-1))
 
 
-def optimality_gap(scores: Scores, *, target: float = 1.0) -> NDArray[np.float64]:
+def optimality_gap(scores: ArrayLike, *, target: float = 1.0) -> NDArray[np.float64]:
     """By how much scores (..., trials, games) miss the target on average; more than the target does not count."""
-    return np.asarray(np.nanmean(np.maximum(0.0, target - scores), axis=(-2, -1)))
+    return np.asarray(np.nanmean(np.maximum(0.0, target - np.asarray(scores, dtype=np.float64)), axis=(-2, -1)))
 
 
 def mean_of_games(scores: Scores) -> NDArray[np.float64]:
@@ -56,18 +58,22 @@ def mean_of_games(scores: Scores) -> NDArray[np.float64]:
     return np.asarray(np.nanmean(np.nanmean(scores, axis=-2), axis=-1))
 
 
-def performance_profile(scores: Scores, thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+def performance_profile(scores: ArrayLike, thresholds: ArrayLike) -> NDArray[np.float64]:
     """For every threshold the share of scores (trials, games) above it, each game counting alike."""
+    scores, thresholds = np.asarray(scores, dtype=np.float64), np.asarray(thresholds, dtype=np.float64)
     present = ~np.isnan(scores)
     above = (scores[None] > thresholds[:, None, None]) & present
     return np.asarray((above.sum(axis=1) / present.sum(axis=0)).mean(axis=1))
 
 
-def probability_of_improvement(first: Scores, second: Scores) -> float:
+def probability_of_improvement(first: ArrayLike, second: ArrayLike) -> float:
     """How probable it is that the first agent's score is above the second's, in a game drawn at random.
 
     Ties count half. Only games of which both have scores (trials, games) count.
     """
+    first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if first.ndim != 2 or second.ndim != 2 or first.shape[1] != second.shape[1]:
+        raise ValueError("Scores of both have the shape (trials, games), with the same games.")
     shares = []
     for game in range(first.shape[1]):
         ours, theirs = (scores[~np.isnan(scores[:, game]), game] for scores in (first, second))

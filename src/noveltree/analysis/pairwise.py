@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,17 @@ class Pairwise:
         return shares
 
 
-def compare_pairwise(means: NDArray[np.float64]) -> Pairwise:
+def compare_pairwise(means: ArrayLike) -> Pairwise:
     """Compare agents by their mean scores (agents, games); NaN where there is none. Ties are wins of nobody."""
+    means = np.asarray(means, dtype=np.float64)
     present = ~np.isnan(means)
     wins = means[:, None, :] > means[None, :, :]  # false wherever one is missing
     return Pairwise(wins.sum(axis=2), (present[:, None, :] & present[None, :, :]).sum(axis=2))
 
 
-def mean_ranks(means: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean_ranks(means: ArrayLike) -> NDArray[np.float64]:
     """(agents,): the mean over an agent's games of its rank among those who have the game; ties share a rank."""
+    means = np.asarray(means, dtype=np.float64)
     higher = (means[None, :, :] > means[:, None, :]).sum(axis=1)
     level = (means[None, :, :] == means[:, None, :]).sum(axis=1)  # itself among them
     ranks = np.where(np.isnan(means), np.nan, 1 + higher + (level - 1) / 2)
@@ -48,15 +50,15 @@ def mean_ranks(means: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.divide(sums, present, out=np.full(len(means), np.nan), where=present > 0))
 
 
-def times_best(means: NDArray[np.float64]) -> NDArray[np.int64]:
+def times_best(means: ArrayLike) -> NDArray[np.int64]:
     """(agents,): games in which an agent has the highest mean; agents that share it have it both."""
+    means = np.asarray(means, dtype=np.float64)
     played = means[:, ~np.isnan(means).all(axis=0)]
     return np.asarray((played == np.nanmax(played, axis=0)).sum(axis=1))
 
 
-def share_above(
-    scores: NDArray[np.float64], references: NDArray[np.float64], *, factor: float = 1.0
-) -> tuple[int, int]:
+def share_above(scores: ArrayLike, references: ArrayLike, *, factor: float = 1.0) -> tuple[int, int]:
     """In how many games a score is above `factor` times a reference, and of how many both are there."""
+    scores, references = np.asarray(scores, dtype=np.float64), np.asarray(references, dtype=np.float64)
     present = ~(np.isnan(scores) | np.isnan(references))
     return int((scores[present] > factor * references[present]).sum()), int(present.sum())
