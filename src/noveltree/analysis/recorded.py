@@ -104,11 +104,12 @@ class _Trial:
     """A trial that was found: what it is, and its episodes once it is over."""
 
     label: str
-    number: int
     run: RunDirectory
     scores: list[float] | None
     curve: RunCurve | None = None
     paths: list[Path] = field(default_factory=list)
+    parts: tuple[str, ...] = (RUN, RESULT)
+    """Files of the run that have to be verified with its episodes."""
     episodes: list[EpisodeScore] = field(default_factory=list)
 
 
@@ -159,7 +160,7 @@ def _read_loose(path: Path, records: Records) -> Iterator[_Trial]:
         files, played = zip(*(found[index] for index in sorted(found)), strict=True)
         run = RunDirectory(path, played[0].protocol, played[0].seed)
         scores = [record.episode.score for record in played]
-        yield _Trial(run.protocol.agent, run.seed, run, scores, paths=list(files))
+        yield _Trial(run.protocol.agent, run, scores, paths=list(files), parts=())
 
 
 def _manifest(place: Path, top: Path) -> tuple[Path, Manifest] | None:
@@ -189,7 +190,7 @@ def _read_benchmark(path: Path, records: Records) -> Iterator[_Trial]:
         result = run.read_result() if status.state == "finished" else None
         if result is not None and len(result["scores"]) != trial.episodes:
             raise RecordError(f"{where} has {len(result['scores'])} scores, not {trial.episodes} as planned.")
-        yield _trial(trial.label, trial.trial, run, result)
+        yield _trial(trial.label, run, result)
 
 
 def _read_run(path: Path, records: Records) -> Iterator[_Trial]:
@@ -197,18 +198,18 @@ def _read_run(path: Path, records: Records) -> Iterator[_Trial]:
     result = run.read_result()
     if result is None:
         records.unfinished.append(str(path))
-    yield _trial(run.protocol.agent, run.seed, run, result)
+    yield _trial(run.protocol.agent, run, result)
 
 
-def _trial(label: str, number: int, run: RunDirectory, result: dict[str, Any] | None) -> _Trial:
+def _trial(label: str, run: RunDirectory, result: dict[str, Any] | None) -> _Trial:
     curve = None
     if run.protocol.learning is not None and (
         intervals := finished_intervals(run.read_metrics("interval"), str(run.path))
     ):
         curve = RunCurve(f"{label}, seed {run.seed}", intervals, None if result is None else result["score"])
     if result is None:
-        return _Trial(label, number, run, None, curve)
-    return _Trial(label, number, run, result["scores"], curve, run.evaluation_paths(result))
+        return _Trial(label, run, None, curve)
+    return _Trial(label, run, result["scores"], curve, run.evaluation_paths(result))
 
 
 def _read_episodes(
@@ -218,7 +219,7 @@ def _read_episodes(
     all_verified = not (place / PLAN).exists() or _is_vouched(place / PLAN, manifest)
     for trial in trials:
         gone = False
-        whole = all(_is_vouched(trial.run.path / name, manifest) for name in (RUN, RESULT))
+        whole = all(_is_vouched(trial.run.path / name, manifest) for name in trial.parts)
         for number, (score, path) in enumerate(itertools.zip_longest(trial.scores or [], trial.paths)):
             episode = EpisodeScore(
                 trial.label, trial.run.protocol.game, f"{trial.run.path}, seed {trial.run.seed}", str(number), score
@@ -251,9 +252,7 @@ def _is_vouched(path: Path, manifest: tuple[Path, Manifest] | None, digest: str 
     if manifest is None:
         return False
     folder, known = manifest
-    if not path.exists():  # as the run of episodes that were played one by one: it is the file that counts
-        return path.name in (RUN, RESULT) and path.relative_to(folder).as_posix() not in known.files
-    if path.resolve() != folder.resolve() / path.relative_to(folder):
+    if not path.exists() or path.resolve() != folder.resolve() / path.relative_to(folder):
         return False
     return known.files.get(path.relative_to(folder).as_posix()) == (digest or file_digest(path))
 
@@ -290,7 +289,7 @@ def _groups(trials: Sequence[_Trial], beside_published: bool) -> dict[tuple[str,
     played: Counter[tuple[str, str]] = Counter()
     for trial in trials:  # those without scores are labelled, but do not count
         played[trial.label, trial.run.protocol.hash] += trial.scores is not None
-    differs = differences(played, protocols, **({"rule": published_rule} if beside_published else {}))
+    differs = differences(played, protocols, rule=published_rule if beside_published else lambda protocol: None)
     groups: dict[tuple[str, str], list[_Trial]] = {}
     for trial in trials:
         groups.setdefault((trial.label, differs[trial.label, trial.run.protocol.hash]), []).append(trial)

@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from noveltree.report.wording import counted as counted
+
 # No markup: what is printed are names of files and of games, in which brackets and colons mean nothing.
 #: Results.
 out = Console(highlight=False, markup=False, emoji=False)
@@ -71,11 +73,6 @@ class LiveLine:
 def completion(names: Iterable[str]) -> Callable[[str], list[str]]:
     """What a shell offers while one of `names` is typed."""
     return lambda incomplete: [name for name in names if name.startswith(incomplete)]
-
-
-def counted(number: int, what: str) -> str:
-    """`1 step`, `2 steps`."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def duration(seconds: float) -> str:

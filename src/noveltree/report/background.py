@@ -10,7 +10,7 @@ from noveltree.analysis.statistics import Sample
 from noveltree.analysis.taxonomy import Classification
 from noveltree.report.document import Cell, Column, Section, Table
 from noveltree.report.panel import agent_cell
-from noveltree.report.wording import MISSING, decimal, several, title_of
+from noveltree.report.wording import MISSING, counted, decimal, title_of
 
 
 def taxonomy_section(measured: Mapping[str, Classification], published: Mapping[str, Classification]) -> Section:
@@ -38,8 +38,8 @@ def taxonomy_section(measured: Mapping[str, Classification], published: Mapping[
         "The games by branching factor (size of the minimal action set) and by sparse meaningful reward feedback: "
         "SMRF are those in which RTDP is not better than random actions (20 episodes of 50 steps each, Welch's "
         "test, p < 0.1). "
-        f"Measured: {counts[0]} of {several(len(measured), 'game')} are SMRF; published: {counts[1]} of "
-        f"{len(published)}. In {same} of the {several(both, 'game')} that have both, they agree.",
+        f"Measured: {counts[0]} of {counted(len(measured), 'game')} are SMRF; published: {counts[1]} of "
+        f"{len(published)}. In {same} of the {counted(both, 'game')} that have both, they agree.",
         (
             Column("game", words=True),
             Column("actions"),

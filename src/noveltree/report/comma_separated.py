@@ -62,8 +62,9 @@ def _table(table: Table) -> Iterator[Sequence[object]]:
 
 
 def _cell(cell: Cell, width: int) -> list[object]:
-    text = f"{cell.text} ({cell.badge})" if cell.badge else cell.text
-    values: list[object] = [_number(number) for number in cell.numbers] or ["" if text == MISSING else text]
+    values: list[object] = [_number(number) for number in cell.numbers] or [
+        "" if cell.text == MISSING else cell.plain
+    ]
     return [*values, *([""] * (width - len(values)))]
 
 

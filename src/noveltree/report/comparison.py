@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from noveltree.analysis.aggregate import Estimate, performance_profile, probability_of_improvement
 from noveltree.analysis.pairwise import compare_pairwise
-from noveltree.analysis.results import AgentScores, means_of, trials_of
+from noveltree.analysis.results import means_of, trials_of
 from noveltree.analysis.segmentation import segments
 from noveltree.analysis.summary import human_normalised, summarise
 from noveltree.analysis.taxonomy import Classification
 from noveltree.report.document import Block, Cell, Chart, Charts, Column, Paragraph, Section, Series, Table
 from noveltree.report.panel import Panel, agent_cell
-from noveltree.report.wording import MISSING, decimal, number_cell, percent, several
+from noveltree.report.wording import MISSING, counted, decimal, number_cell, percent
 
 #: The bootstrap draws so often, and its intervals hold so much.
 _RESAMPLES, _CONFIDENCE = 2_000, 0.95
@@ -51,7 +51,7 @@ def summary_section(panel: Panel, *, rng: np.random.Generator) -> Section:
     )
     table = Table(
         f"{panel.name}-summary",
-        f"Agents over {several(len(panel.games), 'game')}, by their share of wins. A win is a game in which an "
+        f"Agents over {counted(len(panel.games), 'game')}, by their share of wins. A win is a game in which an "
         "agent has a higher mean score than another. IQM and optimality gap are those of human-normalised scores "
         f"(0 is random, 1 is human), with {_CONFIDENCE:.0%} intervals from a bootstrap over trials where "
         "there are several. Above human: games in which the mean is above the human score of the "
@@ -103,7 +103,7 @@ def pairwise_section(panel: Panel, measured: Mapping[str, Classification]) -> Se
             Table(
                 f"{panel.name}-pairwise-{segment.name}",
                 "Number of games in which the row's agent has a higher mean score than the column's: "
-                f"{segment.title} ({several(len(segment.games), 'game')}).",
+                f"{segment.title} ({counted(len(segment.games), 'game')}).",
                 (
                     Column("", words=True),
                     *(replace(column, second="games") for column in panel.columns),
@@ -131,7 +131,7 @@ def _segmentation(panel: Panel, shares: Sequence[tuple[str, int, NDArray[np.floa
         "SMRF is the paper's verdict, or else the measured one: see the taxonomy.",
         (
             Column("agent", words=True),
-            *(Column(f"{title} ({several(count, 'game')})") for title, count, _ in shares),
+            *(Column(f"{title} ({counted(count, 'game')})") for title, count, _ in shares),
         ),
         tuple(
             (
@@ -148,12 +148,11 @@ def _segmentation(panel: Panel, shares: Sequence[tuple[str, int, NDArray[np.floa
 
 def aggregate_section(panel: Panel) -> Section | None:
     """Performance profiles, and how probable an improvement is."""
-    names = _names(panel.agents)
     series = tuple(
         Series(
-            names[agent.name, agent.published],
+            f"{agent.title}, published" if panel.mixed and agent.published else agent.title,
             tuple(zip(_THRESHOLDS.tolist(), performance_profile(matrix, _THRESHOLDS).tolist(), strict=True)),
-            behind=agent.published and not all(each.published for each in panel.agents),
+            behind=panel.mixed and agent.published,
         )
         for agent in panel.agents
         if (matrix := human_normalised(agent, panel.games)).size
@@ -189,12 +188,3 @@ def aggregate_section(panel: Panel) -> Section | None:
         matrix=True,
     )
     return Section(f"{panel.name}-aggregate", "Over all games", (profile, *_gaps(panel), improvement))
-
-
-def _names(agents: Sequence[AgentScores]) -> dict[tuple[str, bool], str]:
-    """What charts call agents: published ones are said to be, if there are others."""
-    both = len({agent.published for agent in agents}) > 1
-    return {
-        (agent.name, agent.published): f"{agent.title}, published" if both and agent.published else agent.title
-        for agent in agents
-    }

@@ -28,6 +28,11 @@ class Cell:
     blank: bool = False
     """Whether nothing can stand here: an agent against itself."""
 
+    @property
+    def plain(self) -> str:
+        """Its text, with the badge in brackets."""
+        return f"{self.text} ({self.badge})" if self.badge else self.text
+
 
 @dataclass(frozen=True, slots=True)
 class Column:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from noveltree.report.document import Cell, Document, EpisodeList, Notice, Paragraph, Table
+from noveltree.report.document import Block, Cell, Document, EpisodeList, Notice, Paragraph, Table
 from noveltree.report.wording import printable
 
 _PREAMBLE = r"""\documentclass{article}
@@ -57,7 +57,7 @@ def to_latex(document: Document) -> str:
     return _PREAMBLE + "\n\n".join(parts) + "\n\n\\end{document}\n"
 
 
-def _blocks(blocks: Sequence[object]) -> Iterator[str]:
+def _blocks(blocks: Sequence[Block]) -> Iterator[str]:
     for block in blocks:
         match block:
             case Table():
@@ -125,7 +125,7 @@ def _row(row: Sequence[Cell], table: Table) -> str:
 def _cell(cell: Cell) -> str:
     if cell.blank:
         return r"\cellcolor[gray]{0.6}"
-    text = _text(f"{cell.text} ({cell.badge})" if cell.badge else cell.text)
+    text = _text(cell.plain)
     if cell.strong and text:
         return rf"\textbf{{{text}}}"
     return rf"\best{{{text}}}" if cell.best and text else text

@@ -53,7 +53,7 @@ def _table(table: Table) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = _escape(f"{cell.text} ({cell.badge})" if cell.badge else cell.text)
+    text = _escape(cell.plain)
     return f"**{text}**" if (cell.best or cell.strong) and text else text
 
 

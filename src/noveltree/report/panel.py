@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from noveltree.analysis.results import AgentScores
 from noveltree.report.document import Cell, Column
-from noveltree.report.wording import listed, several, title_of
+from noveltree.report.wording import counted, listed, title_of
 
 #: Where scores come from.
 PUBLISHED, RECORDED = "published", "recorded"
@@ -42,7 +42,7 @@ class Panel:
         """Sentences that say which agents have no scores in which games."""
         return [
             f"{agent.title}{' (published)' if agent.published else ''} has no scores in "
-            f"{several(len(missing), 'game')}: {listed(missing)}."
+            f"{counted(len(missing), 'game')}: {listed(missing)}."
             for agent in self.agents
             if (missing := [title_of(game) for game in self.games if game not in agent.games])
         ]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from noveltree.analysis.anytime import AnytimeCurve
-from noveltree.analysis.curves import mean_curve, points_of_run, points_of_trial
+from noveltree.analysis.curves import CurvePoint, mean_curve, points_of_run, points_of_trial
 from noveltree.analysis.recorded import LearningCurves
 from noveltree.published import PUBLISHED_AGENTS, authors_curve
 from noveltree.report.document import Chart, Charts, Section, Series
@@ -21,13 +21,7 @@ def recorded_curves(curves: Sequence[LearningCurves]) -> Section | None:
     for each in curves:
         points = mean_curve([points_of_run(run) for run in each.runs])
         series = by_game.setdefault(each.game, [])
-        series.append(
-            Series(
-                each.name,
-                tuple((point.interactions / _MILLION, point.mean) for point in points),
-                tuple(point.interval for point in points),
-            )
-        )
+        series.append(_series(each.name, points))
         end = max(run.intervals[-1].interactions for run in each.runs)
         name = f"authors' {PUBLISHED_AGENTS.get(each.agent)}"
         behind = _released(each.game, each.agent, name, at_most=end, behind=True)
@@ -68,8 +62,10 @@ def _released(
     """The released curve of an agent in a game, to the end of the million that `at_most` is in."""
     trials = [points_of_trial(trial) for trial in authors_curve(game, agent)]
     points = [point for point in mean_curve(trials) if point.interactions < at_most + _MILLION]
-    if not points:
-        return None
+    return _series(name, points, behind=behind) if points else None
+
+
+def _series(name: str, points: Sequence[CurvePoint], *, behind: bool = False) -> Series:
     return Series(
         name,
         tuple((point.interactions / _MILLION, point.mean) for point in points),

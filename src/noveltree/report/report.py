@@ -12,7 +12,6 @@ from noveltree.analysis.anytime import anytime_curves
 from noveltree.analysis.published_results import published_agents, published_comparison
 from noveltree.analysis.recorded import Records
 from noveltree.analysis.results import AgentScores, common_games
-from noveltree.analysis.statistics import Sample
 from noveltree.analysis.taxonomy import (
     RANDOM,
     RTDP,
@@ -37,7 +36,7 @@ from noveltree.report.scores import (
     human_table,
     scores_table,
 )
-from noveltree.report.wording import listed, several, title_of
+from noveltree.report.wording import counted, listed, title_of
 
 #: Decisions per episode of the test for SMRF.
 _SMRF_STEPS = 50
@@ -57,8 +56,8 @@ def build_report(
     ours: tuple[AgentScores, ...] = ()
     if records is not None:
         tests = _smrf_tests(records.agents)
-        measured |= classify_samples(tests)
-        ours = tuple(agent for agent in records.agents if agent.samples not in tests.values())
+        measured |= classify_samples({name: half.samples for name, half in tests.items()})
+        ours = tuple(agent for agent in records.agents if all(agent is not half for half in tests.values()))
         sections.append(problems_section(records, ours))
         panel = _own_panel(ours, width_based)
         sections += _own_sections(panel, ours, others, records, measured, base, rng)
@@ -70,26 +69,21 @@ def build_report(
     return Document(title, _lead(records, ours, published), tuple(each for each in sections if each is not None))
 
 
-def _smrf_tests(agents: Sequence[AgentScores]) -> dict[str, Mapping[str, Sample]]:
-    """The samples of both halves of the test for SMRF, by agent; none unless both are there, once and whole."""
-    halves = {
-        name: [
-            agent for agent in agents if _is_smrf_half(agent) and agent.protocol and agent.protocol.agent == name
-        ]
-        for name in (RTDP, RANDOM)
-    }
+def _smrf_tests(agents: Sequence[AgentScores]) -> dict[str, AgentScores]:
+    """Both halves of the test for SMRF, by agent; none unless both are there, once and whole."""
+    halves = {name: [agent for agent in agents if _is_smrf_half(agent, name)] for name in (RTDP, RANDOM)}
     if any(len(found) != 1 for found in halves.values()):
         return {}
-    samples = {name: found[0].samples for name, found in halves.items()}
-    if any(sample.count < SMRF_EPISODES for half in samples.values() for sample in half.values()):
+    tests = {name: found[0] for name, found in halves.items()}
+    if any(sample.count < SMRF_EPISODES for half in tests.values() for sample in half.samples.values()):
         return {}
-    return samples
+    return tests
 
 
-def _is_smrf_half(agent: AgentScores) -> bool:
-    """Whether this is a half of the test for SMRF, which is no score to compare."""
+def _is_smrf_half(agent: AgentScores, name: str) -> bool:
+    """Whether this is that half of the test for SMRF, which is no score to compare."""
     protocol = agent.protocol
-    if protocol is None or protocol.simulator != "atari" or protocol.agent not in (RTDP, RANDOM):
+    if protocol is None or protocol.simulator != "atari" or protocol.agent != name:
         return False
     return protocol.max_steps == _SMRF_STEPS and agent.differs in ("", f"max_frames {protocol.max_frames}")
 
@@ -140,7 +134,7 @@ def problems_section(records: Records, ours: Sequence[AgentScores]) -> Section:
     notices = []
     if records.failed:
         items = tuple(f"{trial.trial}: {trial.error}" for trial in records.failed)
-        notices.append(Notice("problem", f"{several(len(items), 'trial')} failed", items))
+        notices.append(Notice("problem", f"{counted(len(items), 'trial')} failed", items))
     if different := [agent for agent in ours if agent.differs]:
         items = tuple(f"{agent.title}: {agent.differs}" for agent in different)
         notices.append(
@@ -154,7 +148,7 @@ def problems_section(records: Records, ours: Sequence[AgentScores]) -> Section:
         notices.append(
             Notice(
                 "problem",
-                f"{several(len(records.unfinished), 'trial')} not finished, and not in the scores",
+                f"{counted(len(records.unfinished), 'trial')} not finished, and not in the scores",
                 (listed(records.unfinished, 6),),
             )
         )
@@ -248,6 +242,6 @@ def _lead(records: Records | None, ours: Sequence[AgentScores], published: bool)
     if records is None:
         return f"From {paper} and its authors' released episodes, recomputed."
     games = {game for agent in ours for game in agent.games}
-    return f"{several(len(ours), 'recorded agent')} in {several(len(games), 'game')}, beside {paper}." + (
+    return f"{counted(len(ours), 'recorded agent')} in {counted(len(games), 'game')}, beside {paper}." + (
         " After it the paper's own results, recomputed." if published else ""
     )

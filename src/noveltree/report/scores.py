@@ -15,7 +15,7 @@ from noveltree.analysis.results import AgentScores, means_of
 from noveltree.analysis.statistics import Sample, best, significantly_best
 from noveltree.report.document import Cell, Column, EpisodeLink, EpisodeList, Paragraph, Section, Table
 from noveltree.report.panel import PUBLISHED, Panel, marked
-from noveltree.report.wording import MISSING, decimal, number_cell, percent, score_cell, several, title_of
+from noveltree.report.wording import MISSING, counted, decimal, number_cell, percent, score_cell, title_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def scores_table(panel: Panel, marking: Marking, *, name: str) -> Table:
         rows.append(tuple(cells))
     return Table(
         name,
-        f"Mean scores over {several(len(panel.games), 'game')}, with 90% intervals where they are known; "
+        f"Mean scores over {counted(len(panel.games), 'game')}, with 90% intervals where they are known; "
         f"{marking.explanation}.",
         (Column("game", words=True), *panel.columns),
         tuple(rows),
@@ -68,12 +68,12 @@ def scores_table(panel: Panel, marking: Marking, *, name: str) -> Table:
 def _score(panel: Panel, agent: AgentScores, game: str, *, best: bool) -> Cell:
     missing = agent.missing.get(game, 0)
     if game not in agent.games:
-        return Cell(MISSING, note=f"{several(missing, 'trial')} not finished" if missing else "not played")
+        return Cell(MISSING, note=f"{counted(missing, 'trial')} not finished" if missing else "not played")
     scores = agent.games[game]
-    trials = several(len(scores.trials), "trial")
+    trials = counted(len(scores.trials), "trial")
     if missing:
-        trials = f"{len(scores.trials)} of {several(len(scores.trials) + missing, 'trial')}"
-    note = "" if agent.published else f"{several(scores.sample.count, 'episode')} of {trials}"
+        trials = f"{len(scores.trials)} of {counted(len(scores.trials) + missing, 'trial')}"
+    note = "" if agent.published else f"{counted(scores.sample.count, 'episode')} of {trials}"
     link = f"#{_episodes_name(panel, agent, game)}" if any(each.file for each in scores.episodes) else ""
     return score_cell(scores.sample, best=best, note=note, link=link)
 

@@ -36,7 +36,8 @@ def percent(share: float, digits: int = 1) -> str:
     return MISSING if math.isnan(share) else f"{100 * share:.{digits}f}%"
 
 
-def several(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """`1 step`, `2 steps`."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
