@@ -116,7 +116,8 @@ def _measure_in(simulator: Atari, protocol: Protocol, steps: int) -> PlanningCos
         ratios.append(planning / raw)
         planning_us.append(planning / interactions * 1e6)
         raw_us.append(raw / interactions * 1e6)
-    low, _, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
+    # Inclusive: the quartiles of a few steps stay among them, where the default would extrapolate, even below zero.
+    low, _, high = statistics.quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else ratios * 3
     return PlanningCost(
         game=protocol.game,
         agent=protocol.agent,
