@@ -10,7 +10,7 @@ import pytest
 from noveltree.agents import AGENTS
 from noveltree.benchmark import plan_suite, read_suite, shipped_suites
 from noveltree.benchmark.estimate import estimate, expected_steps, expected_work, makespan
-from noveltree.benchmark.suite import parse_suite
+from noveltree.benchmark.suite import Conditions, parse_suite
 from noveltree.benchmark.template import TEMPLATE
 from noveltree.errors import InputError, UnknownNameError
 from noveltree.protocol import PRESETS, Protocol, make_protocol
@@ -102,6 +102,13 @@ class TestParts:
             ("pong", "riw-d", 1, 1, 3),
             ("breakout", "riw-d", 1, 1, 3),
         ]
+
+    def test_the_budget_can_be_chosen_beside_the_other_conditions(self) -> None:
+        suite = read_suite("smrf").part(games=["pong"], budget=25.0)
+        assert suite.conditions == Conditions(budget=25.0, max_frames=750)
+        assert {trial.protocol.budget for trial in plan_suite(suite)} == {25.0}
+        with pytest.raises(InputError, match=r"conditions\.budget 0\.0"):
+            read_suite("smrf").part(budget=0.0)
 
     def test_games_may_be_a_named_suite(self) -> None:
         assert read_suite("paper-planners").part(games=["smrf"]).game_names == list(SMRF_GAMES)

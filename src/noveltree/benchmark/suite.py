@@ -102,8 +102,9 @@ class Suite(_Model):
         agents: Iterable[str] | None = None,
         trials: int | None = None,
         episodes: int | None = None,
+        budget: float | None = None,
     ) -> Suite:
-        """This suite with other games, some of its agents, or other numbers of trials and episodes."""
+        """This suite with other games, some of its agents, other numbers of trials or episodes, another budget."""
         content = self.model_dump(exclude_defaults=True)
         if games is not None:
             named = list(games)
@@ -125,6 +126,8 @@ class Suite(_Model):
                 content["seeds"] = self.seeds[:trials]
         if episodes is not None:
             content["evaluation_episodes"] = episodes
+        if budget is not None:
+            content["conditions"] = {**content.get("conditions", {}), "budget": budget}
         return _checked(content, where=f"The suite {self.name}")
 
     def to_yaml(self) -> str:

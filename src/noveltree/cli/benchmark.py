@@ -64,6 +64,7 @@ _Games = Annotated[str | None, typer.Option("--games", help="Only these games, s
 _Agents = Annotated[str | None, typer.Option("--agents", help="Only these agents of the suite, by their names.")]
 _Trials = Annotated[int | None, typer.Option("--trials", help="So many trials instead.", min=1)]
 _Episodes = Annotated[int | None, typer.Option("--episodes", help="So many evaluation episodes instead.", min=1)]
+_Budget = Annotated[float | None, typer.Option("--budget", help="Such a budget per decision instead.", min=0)]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 _Workers = Annotated[
     int | None,
@@ -109,6 +110,7 @@ def plan(
     agents: _Agents = None,
     trials: _Trials = None,
     episodes: _Episodes = None,
+    budget: _Budget = None,
     workers: _Workers = None,
     every: Annotated[bool, typer.Option("--all", help="Print every trial.")] = False,
     json: _Json = False,
@@ -119,7 +121,7 @@ def plan(
 
     [bold]Example[/]: noveltree benchmark plan paper --workers 80
     """
-    wanted = _part(suite, games, agents, trials, episodes)
+    wanted = _part(suite, games, agents, trials, episodes, budget)
     planned = plan_suite(wanted)
     estimates = estimate(planned)
     count = workers or cores()
@@ -204,6 +206,7 @@ def run(
     agents: _Agents = None,
     trials: _Trials = None,
     episodes: _Episodes = None,
+    budget: _Budget = None,
     executor: _Executor = "local",
     address: _Address = None,
     json: _Json = False,
@@ -220,7 +223,7 @@ def run(
 
       noveltree benchmark run paper --out /shared/paper --executor ray --address 10.0.0.1:6379
     """
-    wanted = _part(suite, games, agents, trials, episodes)
+    wanted = _part(suite, games, agents, trials, episodes, budget)
     directory = BenchmarkDirectory.create(out_dir, wanted, plan_suite(wanted))
     _run(directory, Where(executor, address, workers, trial_workers), json=json)
 
@@ -353,11 +356,18 @@ def _reopen(path: Path) -> BenchmarkDirectory:
     return BenchmarkDirectory.create(path, opened.suite, plan_suite(opened.suite))
 
 
-def _part(name: str, games: str | None, agents: str | None, trials: int | None, episodes: int | None) -> Suite:
+def _part(
+    name: str,
+    games: str | None,
+    agents: str | None,
+    trials: int | None,
+    episodes: int | None,
+    budget: float | None,
+) -> Suite:
     suite = read_suite(name)
-    if (games, agents, trials, episodes) == (None, None, None, None):
+    if (games, agents, trials, episodes, budget) == (None, None, None, None, None):
         return suite
-    return suite.part(games=_split(games), agents=_split(agents), trials=trials, episodes=episodes)
+    return suite.part(games=_split(games), agents=_split(agents), trials=trials, episodes=episodes, budget=budget)
 
 
 def _split(names: str | None) -> list[str] | None:
