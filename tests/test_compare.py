@@ -114,6 +114,36 @@ class TestCommandLine:
         assert "A has the higher mean in 50 of 54 games, B in 3" in shown
         assert shown.endswith("all in all A is better.\n")
 
+    def test_trials_can_be_counted_instead_of_episodes(self, cli: Cli) -> None:
+        """Two trials of two episodes, by hand: within a trial the episodes are the same."""
+        header, *_ = TABLE.splitlines()
+        played = {"good": ((10, 10), (12, 12)), "bad": ((1, 1), (9, 9))}
+        rows = [
+            f"{agent},pong,{trial},{episode},evaluation,{score},aa,"
+            for agent, trials in played.items()
+            for trial, scores in enumerate(trials)
+            for episode, score in enumerate(scores)
+        ]
+        Path("table.csv").write_text("\n".join([header, *rows]))
+        names = ("table.csv:good", "table.csv:bad")
+        episodes = cli("compare", *names, "--json").object
+        trials = cli("compare", *names, "--by", "trials", "--json").object
+        for told, by, good, bad in (
+            (episodes, "episodes", [10, 10, 12, 12], [1, 1, 9, 9]),
+            (trials, "trials", [10, 12], [1, 9]),
+        ):
+            expected = stats.ttest_ind(good, bad, equal_var=False).pvalue
+            (game,) = told["games"]
+            assert (told["by"], game["first"]["mean"], game["first"]["count"]) == (by, 11.0, len(good))
+            assert game["p_value"] == pytest.approx(expected)
+        assert (episodes["games"][0]["verdict"], trials["games"][0]["verdict"]) == ("first", "even")
+        shown = cli("compare", *names, "--by", "trials").out
+        # Student's 95% quantile with one degree of freedom, 6.314, times the standard errors 1 and 4.
+        assert "6.314" in shown
+        assert "25.26" in shown
+        assert "by trials" in shown
+        assert "Unknown unit 'trial'. Did you mean 'trials'?" in cli("compare", *names, "--by", "trial").sentence
+
     def test_a_run_against_a_benchmark(self, cli: Cli) -> None:
         run_benchmark(create(Path("bench")), LocalExecutor(2))
         train(Path("run"), small_protocol())

@@ -75,6 +75,11 @@ class AgentScores:
     def samples(self) -> Mapping[str, Sample]:
         return {game: scores.sample for game, scores in self.games.items()}
 
+    @property
+    def trial_samples(self) -> Mapping[str, Sample]:
+        """Of the means of trials, which are independent where the episodes of one trial are not quite."""
+        return {game: Sample.of(scores.trials) for game, scores in self.games.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class Results:

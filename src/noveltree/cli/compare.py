@@ -13,10 +13,13 @@ from noveltree.analysis.comparison import Comparison
 from noveltree.analysis.comparison import compare as compare_samples
 from noveltree.analysis.results import AgentScores
 from noveltree.analysis.sources import PUBLISHED, read_results
+from noveltree.analysis.statistics import Sample
 from noveltree.benchmark.conditions import differences
-from noveltree.cli.console import counted, err, out, print_json, table
-from noveltree.errors import InputError
+from noveltree.cli.console import completion, counted, err, out, print_json, table
+from noveltree.errors import InputError, UnknownNameError
 
+#: What is a score of its own in the tests.
+_UNITS = ("episodes", "trials")
 #: In fewer games the sign test over games finds no difference, however great it is.
 _FEWEST_GAMES = 5
 
@@ -27,6 +30,13 @@ def compare(
     p_value: Annotated[
         float, typer.Option(help="Below it Welch's test finds a difference.", min=0.0, max=1.0)
     ] = 0.1,
+    by: Annotated[
+        str,
+        typer.Option(
+            help="What the tests count: episodes, as the paper does, or trials, as an agent that learns needs it.",
+            autocompletion=completion(_UNITS),
+        ),
+    ] = "episodes",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Compare two agents game by game, with Welch's test, and say in a sentence who is better.
@@ -37,11 +47,14 @@ def compare(
 
       noveltree compare results/paper-planners:riw-c published:riw-c
 
-      noveltree compare published:n-cpl published:riw-c
+      noveltree compare published:n-cpl published:cpl --by trials
     """
+    if by not in _UNITS:
+        raise UnknownNameError("unit", by, _UNITS)
     with_published = any(_split(name)[0] == PUBLISHED for name in (first, second))
     one, other = (_find(name, beside_published=with_published) for name in (first, second))
-    made = compare_samples(one.samples, other.samples, p_value=p_value)
+    samples = [agent.trial_samples if by == "trials" else agent.samples for agent in (one, other)]
+    made = compare_samples(*samples, p_value=p_value)
     if not made.games:
         raise InputError(f"{first} and {second} have no game in common.")
     conditions = _conditions(one, other)
@@ -51,6 +64,7 @@ def compare(
                 "first": first,
                 "second": second,
                 "conditions": {"first": one.settings, "second": other.settings, "differ": conditions},
+                "by": by,
                 "games": [asdict(game) for game in made.games],
                 "not_finished": {"first": dict(one.missing), "second": dict(other.missing)},
                 "only_first": made.only_first,
@@ -58,7 +72,7 @@ def compare(
                 "first_better": made.better("first"),
                 "second_better": made.better("second"),
                 "sign_test_p_value": made.p_value,
-                "verdict": _sentence(first, second, made),
+                "verdict": _sentence(first, second, made, by),
             }
         )
         return
@@ -72,7 +86,7 @@ def compare(
         err.print(f"Warning: they played under other conditions: {conditions}. Compare with care.", soft_wrap=True)
     listing = table("game", "A", "+- A", "B", "+- B", "p", "better", right=("A", "+- A", "B", "+- B", "p"))
     for game in made.games:
-        sides = (game.first.mean, game.first.interval, game.second.mean, game.second.interval)
+        sides = [number for each in (game.first, game.second) for number in (each.mean, _interval(each, by))]
         p = "" if game.p_value is None else f"{game.p_value:.3f}"
         listing.add_row(game.game, *map(_number, sides), p, {"first": "A", "second": "B", "even": ""}[game.verdict])
     out.print(listing)
@@ -81,7 +95,7 @@ def compare(
             out.print(
                 f"{name} has no scores in {counted(len(missing), 'game')}: {', '.join(missing)}", soft_wrap=True
             )
-    out.print(_sentence("A", "B", made), soft_wrap=True)
+    out.print(_sentence("A", "B", made, by), soft_wrap=True)
 
 
 def _split(name: str) -> tuple[str, str | None]:
@@ -106,6 +120,10 @@ def _conditions(one: AgentScores, other: AgentScores) -> str:
     return found[other.name, theirs.hash]
 
 
+def _interval(sample: Sample, by: str) -> float:
+    return sample.student_interval if by == "trials" else sample.interval
+
+
 def _number(value: float) -> str:
     """Large numbers without decimals, small ones with some; nothing if there is none."""
     if math.isnan(value):
@@ -113,13 +131,13 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.4g}"
 
 
-def _sentence(first: str, second: str, made: Comparison) -> str:
+def _sentence(first: str, second: str, made: Comparison, by: str) -> str:
     ours, theirs = made.higher
     games = counted(len(made.games), "game")
     counts = (
         f"{first} has the higher mean in {ours} of {games}, {second} in {theirs} "
         f"(sign test p = {made.p_value:.2g}); "
-        f"significantly (p < {made.significance:g}) in {made.better('first')} and {made.better('second')}"
+        f"significantly (p < {made.significance:g}, by {by}) in {made.better('first')} and {made.better('second')}"
     )
     if made.p_value < made.significance:
         return f"{counts}: all in all {first if ours > theirs else second} is better."
