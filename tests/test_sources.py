@@ -444,8 +444,8 @@ class TestByHand:
             assert one_game.tolist() == stats.rankdata(-column).tolist()
 
     def test_a_mean_curve_goes_on_as_long_as_any_trial(self) -> None:
-        first = [(1.0, 10.0), (2.0, 20.0), (3.0, 30.0)]
-        second = [(2.0, 14.0), (3.0, 20.0)]
+        first = {0: (1.0, 10.0), 1: (2.0, 20.0), 2: (3.0, 30.0)}
+        second = {0: (2.0, 14.0), 1: (3.0, 20.0)}
         points = mean_curve([first, second])
         assert [(point.interactions, point.trials, point.mean) for point in points] == [
             (1.5, 2, 12.0),
@@ -457,6 +457,11 @@ class TestByHand:
         assert points[1].interval == 0.0
         assert math.isnan(points[2].interval)
         assert mean_curve([]) == ()
+
+    def test_an_interval_that_one_trial_lacks_does_not_move_the_later_ones(self) -> None:
+        """As when a line of its metrics is lost."""
+        points = mean_curve([{0: (1.0, 10.0), 1: (2.0, 20.0), 2: (3.0, 30.0)}, {0: (1.0, 12.0), 2: (3.0, 40.0)}])
+        assert [(point.trials, point.mean) for point in points] == [(2, 11.0), (1, 20.0), (2, 35.0)]
 
     def test_an_anytime_curve_has_the_budgets_in_their_order(self) -> None:
         def with_budget(budget: int, score: float, differs: str) -> AgentScores:

@@ -62,28 +62,28 @@ class CurvePoint:
     """Half its width, by Student's distribution; NaN for a single trial."""
 
 
-def mean_curve(trials: Sequence[Sequence[tuple[float, float]]]) -> tuple[CurvePoint, ...]:
-    """The curve over the trials: of each its points in order, which are interactions and mean return.
+def mean_curve(trials: Sequence[Mapping[int, tuple[float, float]]]) -> tuple[CurvePoint, ...]:
+    """The curve over the trials: of each its interactions and mean return, by the number of the interval.
 
-    The first points of all trials make the first point, and so on, as long as any trial goes on.
+    An interval of which a trial has no mean return, because it ended earlier, is that of the others.
     """
     points = []
-    for number in range(max(map(len, trials), default=0)):
-        there = [trial[number] for trial in trials if number < len(trial)]
+    for number in sorted(set().union(*trials)):
+        there = [trial[number] for trial in trials if number in trial]
         sample = Sample.of([mean for _, mean in there])
         interactions = statistics.fmean(place for place, _ in there)
         points.append(CurvePoint(interactions, sample.count, sample.mean, sample.student_interval))
     return tuple(points)
 
 
-def points_of_run(run: RunCurve) -> list[tuple[float, float]]:
+def points_of_run(run: RunCurve) -> dict[int, tuple[float, float]]:
     """The intervals of a run as points of a curve."""
-    return [(interval.interactions, interval.mean_return) for interval in run.intervals]
+    return {each.interval: (each.interactions, each.mean_return) for each in run.intervals}
 
 
-def points_of_trial(trial: TrialCurve) -> list[tuple[float, float]]:
+def points_of_trial(trial: TrialCurve) -> dict[int, tuple[float, float]]:
     """The millions of a published trial as points of a curve."""
-    return [(million.number * _MILLION, million.mean_return) for million in trial.millions]
+    return {each.number: (each.number * _MILLION, each.mean_return) for each in trial.millions}
 
 
 def finished_intervals(
@@ -100,7 +100,7 @@ def finished_intervals(
     except KeyError as error:
         raise RecordError(f"The metrics of {where} are damaged: a line has no {error}.") from error
     for each in intervals:
-        for number in (each.interactions, each.mean_return):
+        for number in (each.interval, each.interactions, each.mean_return):
             if not isinstance(number, int | float) or not math.isfinite(number):
                 raise RecordError(f"The metrics of {where} are damaged: {number!r} is no number.")
     return intervals
