@@ -42,6 +42,9 @@ conditions: {budget: 5, max_frames: 200}
 #: One of them with another budget.
 LESS_BUDGET = TINY.replace("budget: 5", "budget: 3").replace("[riw-c, riw-d]", "[riw-c]")
 
+#: One of them in episodes that are cut short.
+SHORTER = TINY.replace("max_frames: 200", "max_frames: 150").replace("[riw-c, riw-d]", "[riw-c]")
+
 
 def create(path: Path, text: str = TINY) -> BenchmarkDirectory:
     suite = parse_suite(text)

@@ -11,7 +11,7 @@ import pytest
 
 from noveltree.benchmark import audit
 from noveltree.cli import main
-from tests.benchmarks import LESS_BUDGET, played
+from tests.benchmarks import LESS_BUDGET, SHORTER, played
 from tests.command_line import Cli, Result
 
 
@@ -46,3 +46,9 @@ def five(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One of them with a budget of 3, not verified."""
     return played(tmp_path_factory.mktemp("three") / "three", LESS_BUDGET)
+
+
+@pytest.fixture(scope="session")
+def shorter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One of them in shorter episodes, not verified."""
+    return played(tmp_path_factory.mktemp("shorter") / "shorter", SHORTER)

@@ -297,9 +297,9 @@ class TestProblems:
         assert notice(document, "not there any more") == str(troubled / "trials/corridor/riw-c/trial-0")
         assert notice(document, "run noveltree verify on") == str(troubled)
 
-    def test_other_conditions_are_said_and_marked(self, five: Path, three: Path) -> None:
-        document = report_of(five, three)
-        (other,) = (agent for agent in read_records([five, three]).agents if agent.differs)
+    def test_other_conditions_are_said_and_marked(self, five: Path, shorter: Path) -> None:
+        document = report_of(five, shorter)
+        (other,) = (agent for agent in read_records([five, shorter]).agents if agent.differs)
         assert notice(document, "other conditions") == f"{other.title}: {other.differs}"
         assert titles(table(document, "own-scores")) == ["game", "riw-c", "riw-d", f"{other.title} †"]
         assert cell(table(document, "settings"), f"{other.title} †", "differs in").text == other.differs
@@ -307,6 +307,24 @@ class TestProblems:
         assert [cells[0].text for cells in table(document, "own-pairwise-all").rows] == titles(
             table(document, "own-scores")
         )[1:]
+
+    def test_another_budget_is_no_problem_and_in_no_comparison(self, five: Path, three: Path) -> None:
+        """It is in the section of budgets, among the costs, the episodes and the settings."""
+        document = report_of(five, three)
+        assert not any("other conditions" in title for title in notices(document))
+        assert document.lead.startswith("2 recorded agents in 1 game")
+        assert titles(table(document, "own-scores")) == ["game", "riw-c", "riw-d"]
+        assert [cells[0].text for cells in table(document, "own-summary").rows] == ["riw-c", "riw-d"]
+        assert [cells[0].text for cells in table(document, "own-cost").rows] == [
+            *("riw-c", "riw-d", "riw-c (budget 3) †"),
+        ]
+        assert cell(table(document, "settings"), "riw-c (budget 3) †", "differs in").text == "budget 3"
+
+    def test_another_budget_of_an_agent_that_is_not_there_is_compared(self, five: Path, three: Path) -> None:
+        agents = {agent.name: agent for agent in read_records([five, three]).agents}
+        document = report_of(records=Records((agents["riw-d"], agents["riw-c (budget 3)"])))
+        assert titles(table(document, "own-scores")) == ["game", "riw-d", "riw-c (budget 3) †"]
+        assert notice(document, "other conditions") == "riw-c (budget 3): budget 3"
 
     def test_what_was_changed_since_it_was_verified_is_said(self, five: Path, tmp_path: Path) -> None:
         shutil.copytree(five, tmp_path / "copy")
@@ -464,6 +482,14 @@ class TestCurves:
         expected = [(3, other.samples["corridor"].mean), (5, agents["riw-c"].samples["corridor"].mean)]
         assert list(series.points) == expected
         assert series.intervals[0] == other.samples["corridor"].interval
+        made = table(document, "own-budgets-interactions")
+        assert titles(made) == ["game", "agent", "3", "5"]
+        assert [cell.text for cell in made.rows[0][:2]] == ["corridor", "riw-c"]
+        assert [cell.numbers[0] for cell in made.rows[0][2:]] == [mean for _, mean in expected]
+        named = {block.name: block.title for block in document.blocks() if isinstance(block, EpisodeList)}
+        assert [named[cell.link.removeprefix("#")] for cell in made.rows[0][2:]] == [
+            *("corridor, riw-c (budget 3)", "corridor, riw-c"),
+        ]
         assert "own-anytime" not in {each.name for each in report_of(five).sections}
 
     def test_trials_that_learn_have_a_mean_curve_with_intervals(self, learnt: Path) -> None:
@@ -571,9 +597,9 @@ class TestSameBytes:
 
 
 @pytest.fixture(scope="module")
-def everything(troubled: Path, three: Path, atari: Path) -> Document:
+def everything(troubled: Path, three: Path, shorter: Path, atari: Path) -> Document:
     """All kinds of sections but learning curves, and the paper's."""
-    return report_of(troubled, three, atari, published=True, title=NASTY)
+    return report_of(troubled, three, shorter, atari, published=True, title=NASTY)
 
 
 class TestHtml:
@@ -785,15 +811,14 @@ class TestCommandLine:
         assert told["agents"] == ["riw-c", "riw-d", "riw-c (budget 3)", "mine", NASTY, "loner"]
         assert any("failed" in title for title in told["problems"])
 
-    def test_what_is_wrong_is_said_but_is_no_error(self, cli: Cli, troubled: Path, three: Path) -> None:
-        result = cli("report", troubled, three)
+    def test_what_is_wrong_is_said_but_is_no_error(self, cli: Cli, troubled: Path, shorter: Path) -> None:
+        result = cli("report", troubled, shorter)
         assert (result.code, result.out) == (0, "Report: report.html\n")
         assert "Warning: 1 trial failed: " in result.err
         assert "Warning: 1 trial not finished" in result.err
-        assert "compare with care: riw-c (budget 3): budget 3\n" in result.err
-        assert (
-            f"Warning: Not verified, or changed since: run noveltree verify on: {troubled}, {three}\n" in result.err
-        )
+        assert "compare with care: riw-c (max_frames 150): max_frames 150\n" in result.err
+        places = f"{troubled}, {shorter}"
+        assert f"Warning: Not verified, or changed since: run noveltree verify on: {places}\n" in result.err
 
     def test_the_published_results_alone(self, cli: Cli) -> None:
         assert cli("report", "--published", "--out", "paper.md").code == 0

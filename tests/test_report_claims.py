@@ -189,12 +189,12 @@ class TestMarks:
 
 class TestCharts:
     def test_points_stand_where_their_values_are(self) -> None:
-        """From the left end at 46 to the right at 292, from the bottom at 160 up to 22."""
+        """From the left end at 46 to the right at 286, from the bottom at 160 up to 22."""
         chart = Chart("c", "x", "y", (Series("s", ((0.0, 0.0), (5.0, 50.0), (10.0, 100.0)), (10.0, 10.0, 10.0)),))
         (line,) = re.findall(r'class="line c0" d="([^"]*)"', draw(chart, {"s": 0}))
         places = [tuple(map(float, place.split())) for place in line[1:].split("L")]
         low, middle, high = places
-        assert (low[0], middle[0], high[0]) == (46, 169, 292)
+        assert (low[0], middle[0], high[0]) == (46, 166, 286)
         assert low[1] > middle[1] > high[1]
         assert low[1] - middle[1] == pytest.approx(middle[1] - high[1], abs=0.11)
         assert 'class="band c0"' in draw(chart, {"s": 0})

@@ -36,6 +36,12 @@ TOO_WIDE = """() => [...document.querySelectorAll("body *")].filter((element) =>
   if (element.closest(".scroll, nav, svg")) return false;
   return element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5;
 }).map((element) => element.tagName + "." + element.className)"""
+#: Words of charts that reach beyond them.
+CUT_OFF = """() => [...document.querySelectorAll("svg.chart text")].filter((text) => {
+  const [inner, outer] = [text, text.closest("svg")].map((each) => each.getBoundingClientRect());
+  return inner.left < outer.left - 0.5 || inner.right > outer.right + 0.5
+    || inner.top < outer.top - 0.5 || inner.bottom > outer.bottom + 0.5;
+}).map((text) => text.textContent)"""
 CELLS = """([name, column]) => [...document.querySelectorAll(`#${name}-table tbody tr`)].map(
   (row) => row.cells[column].textContent)"""
 
@@ -123,6 +129,12 @@ class TestBrowser:
         assert page.evaluate("document.documentElement.scrollWidth") == width
         assert page.evaluate("window.innerWidth") == width
         assert page.evaluate(TOO_WIDE) == []
+
+    @pytest.mark.parametrize("width", WIDTHS)
+    def test_the_words_in_charts_are_not_cut_off(self, open_page: Open, name: str, width: int) -> None:
+        page = open_page(name, width=width)
+        assert page.locator("svg.chart text").count() > 5
+        assert page.evaluate(CUT_OFF) == []
 
     def test_it_is_readable_by_day_and_by_night(self, open_page: Open, name: str) -> None:
         backgrounds = []

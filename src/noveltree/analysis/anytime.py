@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from noveltree.analysis.results import AgentScores
@@ -16,23 +16,45 @@ class AnytimeCurve:
     agent: str
     game: str
     unit: str
-    points: tuple[tuple[float, Sample], ...]
-    """Budget and scores, by budget."""
+    by_budget: dict[float, AgentScores]
+    """The agent as it played with each budget, by budget."""
+
+    @property
+    def points(self) -> tuple[tuple[float, Sample], ...]:
+        """Budgets and scores, by budget."""
+        return tuple((budget, agent.games[self.game].sample) for budget, agent in self.by_budget.items())
 
 
 def anytime_curves(agents: Iterable[AgentScores]) -> list[AnytimeCurve]:
     """A curve per agent and game that was played with two budgets or more and is otherwise the same."""
-    played: dict[tuple[str, str, str], dict[float, Sample]] = {}
+    played: dict[tuple[str, str, str], dict[float, AgentScores]] = {}
     for agent in agents:
         if agent.protocol is None:
             continue
-        others = [part for part in agent.differs.split(", ") if part and not part.startswith("budget ")]
+        others = _besides_budget(agent)
         name = f"{agent.label} ({', '.join(others)})" if others else agent.label
-        for game, scores in agent.games.items():
+        for game in agent.games:
             place = (name, game, agent.protocol.budget_unit)
-            played.setdefault(place, {})[agent.protocol.budget] = scores.sample
+            played.setdefault(place, {})[agent.protocol.budget] = agent
     return [
-        AnytimeCurve(name, game, unit, tuple(sorted(budgets.items())))
+        AnytimeCurve(name, game, unit, dict(sorted(budgets.items())))
         for (name, game, unit), budgets in sorted(played.items(), key=lambda item: item[0])
         if len(budgets) > 1
     ]
+
+
+def is_another_budget(agent: AgentScores, agents: Sequence[AgentScores]) -> bool:
+    """Whether an agent is one of others with another budget and nothing else, in games that it has played."""
+    return (
+        agent.differs.startswith("budget ")
+        and not _besides_budget(agent)
+        and any(
+            not other.differs and other.label == agent.label and agent.games.keys() <= other.games.keys()
+            for other in agents
+        )
+    )
+
+
+def _besides_budget(agent: AgentScores) -> list[str]:
+    """In what an agent differs from the others but for its budget."""
+    return [part for part in agent.differs.split(", ") if part and not part.startswith("budget ")]

@@ -8,7 +8,7 @@ from html import escape
 
 from noveltree.report.document import Chart, Series
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 8, 22, 30
+_LEFT, _RIGHT = 46, 14
 _TICKS = 4
 #: The style sheet has so many colours.
 COLOURS = 12
@@ -16,20 +16,22 @@ COLOURS = 12
 
 def draw(chart: Chart, colours: dict[str, int]) -> str:
     """The chart as an SVG element; `colours` numbers the series by name."""
-    width, height = (640, 320) if chart.wide else (300, 190)
+    # On a phone the wide ones have large letters.
+    width, height, top, below = (640, 330, 28, 40) if chart.wide else (300, 190, 22, 30)
+    bottom = height - below
     drawn = [series for series in chart.series if series.points]
     scale_x = _Scale([x for series in drawn for x, _ in series.points], _LEFT, width - _RIGHT, chart.logarithmic)
-    scale_y = _Scale(_heights(drawn), height - _BOTTOM, _TOP, False)
+    scale_y = _Scale(_heights(drawn), bottom, top, False)
     parts = [
         f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(chart.title)}">',
-        f'<text class="title" x="{_LEFT}" y="13">{escape(chart.title)}</text>',
+        f'<text class="title" x="{_LEFT}" y="{top - 9}">{escape(chart.title)}</text>',
     ]
-    parts.append(_text(width - _RIGHT, 13, chart.y_label, "end"))
+    parts.append(_text(width - _RIGHT, top - 9, chart.y_label, "end"))
     for tick in scale_y.ticks():
         y = scale_y(tick)
         parts.append(f'<path class="grid" d="M{_LEFT} {y:.1f}H{width - _RIGHT}"/>')
         parts.append(_text(_LEFT - 4, y + 3, _number(tick), "end"))
-    parts += [_text(scale_x(tick), height - _BOTTOM + 12, _number(tick), "middle") for tick in scale_x.ticks()]
+    parts += [_text(scale_x(tick), bottom + 0.4 * below, _number(tick), "middle") for tick in scale_x.ticks()]
     parts.append(_text((_LEFT + width - _RIGHT) / 2, height - 4, chart.x_label, "middle"))
     for series in sorted(drawn, key=lambda each: not each.behind):
         parts += _draw_series(series, colours[series.name] % COLOURS, scale_x, scale_y)
@@ -95,8 +97,11 @@ class _Scale:
 
     def ticks(self) -> list[float]:
         if self._logarithmic:
-            decades = range(math.ceil(math.log10(self._low) - 1e-9), math.floor(math.log10(self._high) + 1e-9) + 1)
-            return [10.0**decade for decade in decades] or [self._low, self._high]
+            first, last = math.floor(math.log10(self._low)), math.ceil(math.log10(self._high))
+            steps = (1, 2, 5) if last - first <= _TICKS else (1,)
+            places = (step * 10.0**decade for decade in range(first, last + 1) for step in steps)
+            within = [place for place in places if self._low * (1 - 1e-9) <= place <= self._high * (1 + 1e-9)]
+            return within or [self._low, self._high]
         rough = (self._high - self._low) / _TICKS
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(size * power for size in (1, 2, 2.5, 5, 10) if size * power >= rough * 0.999)

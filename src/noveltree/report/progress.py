@@ -9,8 +9,10 @@ from noveltree.analysis.anytime import AnytimeCurve
 from noveltree.analysis.curves import CurvePoint, mean_curve, points_of_run, points_of_trial
 from noveltree.analysis.recorded import LearningCurves
 from noveltree.published import PUBLISHED_AGENTS, authors_curve
-from noveltree.report.document import Chart, Charts, Section, Series
-from noveltree.report.wording import title_of
+from noveltree.report.document import Cell, Chart, Charts, Column, Section, Series, Table
+from noveltree.report.panel import Panel
+from noveltree.report.scores import score_of
+from noveltree.report.wording import MISSING, title_of
 
 _MILLION = 1_000_000
 
@@ -74,22 +76,55 @@ def _series(name: str, points: Sequence[CurvePoint], *, behind: bool = False) ->
     )
 
 
-def anytime_section(curves: Sequence[AnytimeCurve]) -> Section | None:
-    """Score against budget per decision, where agents were played with several."""
-    by_game: dict[tuple[str, str], list[Series]] = {}
-    for curve in curves:
-        by_game.setdefault((curve.game, curve.unit), []).append(
-            Series(
-                curve.agent,
-                tuple((budget, sample.mean) for budget, sample in curve.points),
-                tuple(sample.interval for _, sample in curve.points),
-            )
-        )
-    if not by_game:
+def anytime_section(panel: Panel, curves: Sequence[AnytimeCurve]) -> Section | None:
+    """Score against budget per decision, where agents of the panel were played with several."""
+    if not curves:
         return None
+    by_game: dict[tuple[str, str], list[AnytimeCurve]] = {}
+    for curve in curves:
+        by_game.setdefault((curve.game, curve.unit), []).append(curve)
     charts = tuple(
-        Chart(title_of(game), f"{unit} per decision", "mean score", tuple(series), logarithmic=True)
-        for (game, unit), series in by_game.items()
+        Chart(
+            title_of(game),
+            f"{unit} per decision",
+            "mean score",
+            tuple(_anytime_series(curve) for curve in there),
+            logarithmic=True,
+        )
+        for (game, unit), there in by_game.items()
     )
     caption = "Anytime curves: mean score, with its 90% interval, against the budget per decision."
-    return Section("own-anytime", "Score against budget", (Charts("own-anytime", caption, charts),))
+    tables = [_anytime_table(panel, unit, curves) for unit in sorted({curve.unit for curve in curves})]
+    return Section("own-anytime", "Score against budget", (Charts("own-anytime", caption, charts), *tables))
+
+
+def _anytime_series(curve: AnytimeCurve) -> Series:
+    return Series(
+        curve.agent,
+        tuple((budget, sample.mean) for budget, sample in curve.points),
+        tuple(sample.interval for _, sample in curve.points),
+    )
+
+
+def _anytime_table(panel: Panel, unit: str, curves: Sequence[AnytimeCurve]) -> Table:
+    """The scores of all curves whose budgets have the same unit."""
+    there = sorted((curve for curve in curves if curve.unit == unit), key=lambda curve: (curve.game, curve.agent))
+    budgets = sorted({budget for curve in there for budget in curve.by_budget})
+    rows = tuple(
+        (
+            Cell(title_of(curve.game)),
+            Cell(curve.agent),
+            *(
+                score_of(panel, curve.by_budget[budget], curve.game) if budget in curve.by_budget else Cell(MISSING)
+                for budget in budgets
+            ),
+        )
+        for curve in there
+    )
+    group = f"{unit} per decision"
+    columns = (
+        Column("game", words=True),
+        Column("agent", words=True),
+        *(Column(f"{budget:,g}", group) for budget in budgets),
+    )
+    return Table(f"own-budgets-{unit}", f"Mean scores with 90% intervals, by {group}.", columns, rows)

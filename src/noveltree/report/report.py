@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from noveltree.analysis.anytime import anytime_curves
+from noveltree.analysis.anytime import anytime_curves, is_another_budget
 from noveltree.analysis.published_results import published_agents, published_comparison
 from noveltree.analysis.recorded import Records
 from noveltree.analysis.results import AgentScores, common_games
@@ -54,19 +54,25 @@ def build_report(
     sections: list[Section | None] = []
     measured = dict(measured_taxonomy())
     ours: tuple[AgentScores, ...] = ()
+    compared: tuple[AgentScores, ...] = ()
     if records is not None:
         tests = _smrf_tests(records.agents)
         measured |= classify_samples({name: half.samples for name, half in tests.items()})
-        ours = tuple(agent for agent in records.agents if all(agent is not half for half in tests.values()))
-        sections.append(problems_section(records, ours))
-        panel = _own_panel(ours, width_based)
-        sections += _own_sections(panel, ours, others, records, measured, base, rng)
+        recorded = [agent for agent in records.agents if all(agent is not half for half in tests.values())]
+        # An agent is compared with others at one budget; what it scored with more and less is a section of its own.
+        budgets = tuple(agent for agent in recorded if is_another_budget(agent, recorded))
+        compared = tuple(agent for agent in recorded if not is_another_budget(agent, recorded))
+        ours = (*compared, *budgets)
+        sections.append(problems_section(records, ours, compared))
+        sections += _own_sections(ours, compared, width_based, others, records, measured, base, rng)
     if published:
         of_paper = _paper_sections(width_based, measured, rng)
         sections += of_paper if records is None else map(_renamed, of_paper)
     sections.append(taxonomy_section(measured, published_taxonomy()))
     sections.append(settings_section((*ours, *theirs)))
-    return Document(title, _lead(records, ours, published), tuple(each for each in sections if each is not None))
+    return Document(
+        title, _lead(records, compared, published), tuple(each for each in sections if each is not None)
+    )
 
 
 def _smrf_tests(agents: Sequence[AgentScores]) -> dict[str, AgentScores]:
@@ -88,30 +94,28 @@ def _is_smrf_half(agent: AgentScores, name: str) -> bool:
     return protocol.max_steps == _SMRF_STEPS and agent.differs in ("", f"max_frames {protocol.max_frames}")
 
 
-def _own_panel(ours: Sequence[AgentScores], width_based: Sequence[AgentScores]) -> Panel:
-    """What was recorded beside the published agents that have scores in these games."""
-    games = tuple(sorted({game for agent in ours for game in (*agent.games, *agent.missing)}))
-    beside = [agent for agent in width_based if any(game in agent.games for game in games)]
-    return Panel("own", (*ours, *beside), games)
-
-
 def _own_sections(
-    panel: Panel,
     ours: Sequence[AgentScores],
+    compared: Sequence[AgentScores],
+    width_based: Sequence[AgentScores],
     others: Sequence[AgentScores],
     records: Records,
     measured: Mapping[str, Classification],
     base: Path,
     rng: np.random.Generator,
 ) -> list[Section | None]:
+    """What was recorded, beside the published agents that have scores in these games."""
     learning = recorded_curves(records.curves)
     if not ours:
         return [learning]
+    games = tuple(sorted({game for agent in ours for game in (*agent.games, *agent.missing)}))
+    everyone = Panel("own", tuple(ours), games)
+    panel = Panel("own", (*compared, *_with_scores(width_based, games)), games)
     human = next(agent for agent in others if agent.name == "human")
-    beside = [agent for agent in others if agent is not human and any(game in agent.games for game in panel.games)]
-    humans = Panel("own-human", (*ours, *beside), panel.games)
+    without_model = [agent for agent in others if agent is not human]
+    humans = Panel("own-human", (*compared, *_with_scores(without_model, games)), games)
     scores = [scores_table(panel, NOT_LOWER, name="own-scores")]
-    if any(game in human.games for game in panel.games):
+    if any(game in human.games for game in games):
         caption = (
             "Beside a human player and agents that learn without a model (Mnih et al. 2015, Hessel et al. 2018), "
             "as the paper reports them. Their conditions are others: see the experimental settings."
@@ -123,19 +127,23 @@ def _own_sections(
         aggregate_section(panel),
         Section("own-scores", "Scores", tuple(scores)),
         learning,
-        anytime_section(anytime_curves(ours)),
-        cost_section(panel),
-        episodes_section(panel, base),
+        anytime_section(everyone, anytime_curves(ours)),
+        cost_section(everyone),
+        episodes_section(everyone, base),
     ]
 
 
-def problems_section(records: Records, ours: Sequence[AgentScores]) -> Section:
+def _with_scores(agents: Sequence[AgentScores], games: Sequence[str]) -> list[AgentScores]:
+    return [agent for agent in agents if any(game in agent.games for game in games)]
+
+
+def problems_section(records: Records, ours: Sequence[AgentScores], compared: Sequence[AgentScores]) -> Section:
     """What is wrong with the records, or that nothing is."""
     notices = []
     if records.failed:
         items = tuple(f"{trial.trial}: {trial.error}" for trial in records.failed)
         notices.append(Notice("problem", f"{counted(len(items), 'trial')} failed", items))
-    if different := [agent for agent in ours if agent.differs]:
+    if different := [agent for agent in compared if agent.differs]:
         items = tuple(f"{agent.title}: {agent.differs}" for agent in different)
         notices.append(
             Notice(
@@ -234,14 +242,14 @@ def _comparison(name: str) -> Table:
     )
 
 
-def _lead(records: Records | None, ours: Sequence[AgentScores], published: bool) -> str:
+def _lead(records: Records | None, compared: Sequence[AgentScores], published: bool) -> str:
     paper = (
         "the paper's published scores (O'Toole, Lipovetzky, Ramirez and Pearce 2021, Width-based Lookaheads with "
         "Learnt Base Policies and Heuristics Over the Atari-2600 Benchmark)"
     )
     if records is None:
         return f"From {paper} and its authors' released episodes, recomputed."
-    games = {game for agent in ours for game in agent.games}
-    return f"{counted(len(ours), 'recorded agent')} in {counted(len(games), 'game')}, beside {paper}." + (
+    games = {game for agent in compared for game in agent.games}
+    return f"{counted(len(compared), 'recorded agent')} in {counted(len(games), 'game')}, beside {paper}." + (
         " After it the paper's own results, recomputed." if published else ""
     )

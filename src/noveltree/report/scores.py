@@ -53,7 +53,7 @@ def scores_table(panel: Panel, marking: Marking, *, name: str) -> Table:
         cells = [Cell(title_of(game))]
         for number, agent in enumerate(panel.agents):
             counts[number] += is_marked.get(number, False)
-            cells.append(_score(panel, agent, game, best=is_marked.get(number, False)))
+            cells.append(score_of(panel, agent, game, best=is_marked.get(number, False)))
         rows.append(tuple(cells))
     return Table(
         name,
@@ -65,7 +65,8 @@ def scores_table(panel: Panel, marking: Marking, *, name: str) -> Table:
     )
 
 
-def _score(panel: Panel, agent: AgentScores, game: str, *, best: bool) -> Cell:
+def score_of(panel: Panel, agent: AgentScores, game: str, *, best: bool = False) -> Cell:
+    """An agent's mean score in a game, with a link to its episodes where the panel's are listed."""
     missing = agent.missing.get(game, 0)
     if game not in agent.games:
         return Cell(MISSING, note=f"{counted(missing, 'trial')} not finished" if missing else "not played")
