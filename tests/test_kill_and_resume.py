@@ -42,14 +42,15 @@ def kill_and_resume(directory: Path, *options: str) -> Kills:
 
 def test_more_than_twenty_kills_leave_no_trace(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
     kills = intervals = attempt = 0
-    while kills < 20:  # on a fast machine a trial may be over before
-        run = tmp_path / f"run{attempt}"
-        killed = kill_and_resume(run, "--kills", "25", "--longest-life", "0.8", "--seed", str(attempt))
+    # On a fast machine a trial may be over before; on a busy one nobody may live to see the second interval.
+    while kills < 20 or intervals < 3:
+        run, longest = tmp_path / f"run{attempt}", 0.8 * 2**attempt
+        killed = kill_and_resume(run, "--kills", "25", "--longest-life", str(longest), "--seed", str(attempt))
         assert contents(run) == undisturbed
         kills += killed.kills
         intervals += killed.intervals
         attempt += 1
-    assert intervals >= 3
+        assert attempt < 6, (kills, intervals)
 
 
 def test_neither_do_kills_of_workers_and_of_their_master(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
@@ -69,10 +70,14 @@ def test_neither_do_kills_of_workers_and_of_their_master(tmp_path: Path, undistu
 
 def test_the_comparison_can_fail(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
     """Negative control: a trial that resumes without the first moments of Adam ends with other networks."""
-    kill_and_resume(tmp_path / "run", "--kills", "6", "--longest-life", "2", "--sabotage")
-    sabotaged = contents(tmp_path / "run")
-    assert sabotaged["arrays"].keys() == undisturbed["arrays"].keys()
-    assert sabotaged["arrays"] != undisturbed["arrays"]
+    for attempt in range(4):  # on a busy machine nobody may live long enough to have moments
+        run = tmp_path / f"run{attempt}"
+        kill_and_resume(run, "--kills", "6", "--longest-life", str(2 * 2**attempt), "--sabotage")
+        sabotaged = contents(run)
+        assert sabotaged["arrays"].keys() == undisturbed["arrays"].keys()
+        if sabotaged["arrays"] != undisturbed["arrays"]:
+            return
+    raise AssertionError("a trial without the first moments of Adam is the same")
 
 
 def _processes_that_mention(word: str) -> list[str]:
