@@ -67,6 +67,8 @@ class TestTables:
             (("agent,", "agnt,"), "it has no column agent"),
             ((",12,", ",nan,"), "line 3: the score 'nan' is no number"),
             ((",12,", ",many,"), "line 3: the score 'many' is no number"),
+            ((",12,", ",1e300,"), "line 3: the score '1e300' is beyond 1e+15"),
+            (("pong,0,1", "pong,0.0,0.0"), "line 3: the same episode as in line 2"),
             (("good,pong,0,1", "good,pong,0,0"), "line 3: the same episode as in line 2"),
             (("Breakout", "Brekout"), "line 5: Unknown game 'Brekout'. Did you mean 'breakout'?"),
             ((",12,aa", ",12,zz"), "line 3: another protocol than before of good in pong"),
@@ -113,6 +115,11 @@ class TestCommandLine:
         shown = cli("compare", "published:n-cpl", "published:riw-c").out
         assert "A has the higher mean in 50 of 54 games, B in 3" in shown
         assert shown.endswith("all in all A is better.\n")
+
+    def test_what_cannot_be_tested_is_said(self, cli: Cli) -> None:
+        shown = cli("compare", "published:n-cpl", "published:human").out
+        assert "in 0 and 0, but 49 cannot be tested, where one of them has a single score: all in all A" in shown
+        assert "cannot be tested" not in cli("compare", "published:n-cpl", "published:cpl").out
 
     def test_trials_can_be_counted_instead_of_episodes(self, cli: Cli) -> None:
         """Two trials of two episodes, by hand: within a trial the episodes are the same."""

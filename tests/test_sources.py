@@ -140,6 +140,9 @@ class TestTablesAndFrames:
             ("episode", 1, 0, "the table, row 1: the same episode as in row 0"),
             ("agent", 3, None, "the table, row 3: agent is missing"),
             ("seconds", 7, math.inf, "the table, row 7: the seconds 'inf' is no number"),
+            ("seconds", 7, -3.0, "the table, row 7: seconds '-3.0' cannot be negative"),
+            ("steps", 1, -5, "the table, row 1: steps '-5' cannot be negative"),
+            ("score", 2, -1e300, "the table, row 2: the score '-1e+300' is beyond 1e+15"),
         ],
     )
     def test_what_is_wrong_with_a_frame_names_the_row(

@@ -41,6 +41,16 @@ class TestSamples:
         assert math.isnan(sample.sd)
         assert math.isnan(sample.interval)
 
+    def test_scores_that_are_all_the_same_have_exactly_that_mean_and_no_variance(self) -> None:
+        """Three times 0.1 is not 0.3, and its third is not 0.1."""
+        three, seven = Sample.of([0.1] * 3), Sample.of([0.1] * 7)
+        assert (three.mean, three.sd, three.interval) == (seven.mean, seven.sd, seven.interval) == (0.1, 0.0, 0.0)
+        assert welch_p_value(three, seven) == 1.0
+
+    def test_an_interval_of_a_single_score_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="two scores or more"):
+            Sample.published(1.0, 2.0, 1)
+
     @pytest.mark.parametrize("scores", [[], [1.0, NAN], [[1.0], [2.0]], [math.inf]])
     def test_what_is_no_sample_is_refused(self, scores: list[float]) -> None:
         with pytest.raises(ValueError, match="one or more finite scores"):
@@ -89,6 +99,9 @@ class TestAggregates:
         scores = np.array([[0.0, 1.0], [2.0, NAN]])
         profile = performance_profile(scores, np.array([-1.0, 0.0, 1.5, 2.0]))
         assert profile.tolist() == [1.0, 0.75, 0.25, 0.0]
+        assert performance_profile([[1.0, NAN]], [0.5]).tolist() == [1.0]
+        with pytest.raises(ValueError, match="there must be some"):
+            performance_profile([[NAN]], [0.5])
 
     def test_the_probability_of_improvement_is_mann_and_whitneys(self) -> None:
         rng = np.random.default_rng(0)
@@ -136,6 +149,8 @@ class TestBootstrap:
             bootstrap(np.array([[NAN, 1.0]]), mean_of_games, rng=rng)
         with pytest.raises(ValueError, match="shape"):
             bootstrap(np.array([1.0]), mean_of_games, rng=rng)
+        with pytest.raises(ValueError, match="at least one resample"):
+            bootstrap([[1.0]], mean_of_games, rng=rng, resamples=0)
 
 
 def test_lists_do_as_well_as_arrays() -> None:
@@ -150,5 +165,9 @@ def test_lists_do_as_well_as_arrays() -> None:
     assert float(analysis.optimality_gap([[0.5, 2.0]])) == 0.25
     assert analysis.performance_profile([[0.5, 2.0]], [1.0]).tolist() == [0.5]
     assert analysis.probability_of_improvement([[1, 2]], [[0, 2]]) == 0.75
+    rng = np.random.default_rng(0)
+    assert analysis.bootstrap([[1, 2], [1, 2]], interquartile_mean, rng=rng) == analysis.Estimate(1.5, 1.5, 1.5)
+    assert analysis.times_best(np.empty((0, 3))).tolist() == []
+    assert analysis.summarise([], [], rng=rng) == []
     with pytest.raises(ValueError, match="the same games"):
         analysis.probability_of_improvement([[1, 2]], [[0]])

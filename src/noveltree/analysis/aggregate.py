@@ -53,14 +53,17 @@ def optimality_gap(scores: ArrayLike, *, target: float = 1.0) -> NDArray[np.floa
     return np.asarray(np.nanmean(np.maximum(0.0, target - np.asarray(scores, dtype=np.float64)), axis=(-2, -1)))
 
 
-def mean_of_games(scores: Scores) -> NDArray[np.float64]:
+def mean_of_games(scores: ArrayLike) -> NDArray[np.float64]:
     """The mean over games of the mean over trials, (..., trials, games)."""
-    return np.asarray(np.nanmean(np.nanmean(scores, axis=-2), axis=-1))
+    return np.asarray(np.nanmean(np.nanmean(np.asarray(scores, dtype=np.float64), axis=-2), axis=-1))
 
 
 def performance_profile(scores: ArrayLike, thresholds: ArrayLike) -> NDArray[np.float64]:
-    """For every threshold the share of scores (trials, games) above it, each game counting alike."""
+    """For every threshold the share of scores (trials, games) above it, each game that has some counting alike."""
     scores, thresholds = np.asarray(scores, dtype=np.float64), np.asarray(thresholds, dtype=np.float64)
+    if scores.ndim != 2 or np.isnan(scores).all():
+        raise ValueError("Scores have the shape (trials, games), and there must be some.")
+    scores = scores[:, ~np.isnan(scores).all(axis=0)]
     present = ~np.isnan(scores)
     above = (scores[None] > thresholds[:, None, None]) & present
     return np.asarray((above.sum(axis=1) / present.sum(axis=0)).mean(axis=1))
@@ -86,7 +89,7 @@ def probability_of_improvement(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def bootstrap(
-    scores: Scores,
+    scores: ArrayLike,
     statistic: Statistic,
     *,
     rng: np.random.Generator,
@@ -94,8 +97,11 @@ def bootstrap(
     confidence: float = 0.95,
 ) -> Estimate:
     """A statistic of scores (trials, games) and its percentile interval, trials being drawn within each game."""
+    scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 2 or not scores.size:
         raise ValueError("Scores have the shape (trials, games), and there must be some.")
+    if resamples < 1:
+        raise ValueError("There must be at least one resample.")
     trials, games = scores.shape
     counts = (~np.isnan(scores)).sum(axis=0)
     if (counts == 0).any():

@@ -54,7 +54,7 @@ def times_best(means: ArrayLike) -> NDArray[np.int64]:
     """(agents,): games in which an agent has the highest mean; agents that share it have it both."""
     means = np.asarray(means, dtype=np.float64)
     played = means[:, ~np.isnan(means).all(axis=0)]
-    return np.asarray((played == np.nanmax(played, axis=0)).sum(axis=1))
+    return np.asarray((played == np.nanmax(played, axis=0, initial=-np.inf)).sum(axis=1))
 
 
 def share_above(scores: ArrayLike, references: ArrayLike, *, factor: float = 1.0) -> tuple[int, int]:

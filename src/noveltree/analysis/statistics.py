@@ -30,19 +30,28 @@ class Sample:
         values = np.asarray(scores, dtype=np.float64)
         if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
             raise ValueError("A sample is one or more finite scores.")
-        return cls(float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.nan, len(values))
+        if len(values) == 1 or values.min() == values.max():  # exactly so: sums of fractions would be rounded
+            return cls(float(values[0]), math.nan if len(values) == 1 else 0.0, len(values))
+        return cls(float(values.mean()), float(values.std(ddof=1)), len(values))
 
     @classmethod
     def published(cls, mean: float, interval: float, count: int) -> Sample:
         """Of a published mean and 90% interval. The paper's intervals come from standard deviations with n."""
+        if count < 2:
+            raise ValueError("An interval is that of two scores or more.")
         return cls(mean, interval / _QUANTILE * math.sqrt(count) * math.sqrt(count / (count - 1)), count)
+
+    @property
+    def population_sd(self) -> float:
+        """With n in the denominator, as the paper's standard deviations have it; NaN for a single score."""
+        return self.sd * math.sqrt((self.count - 1) / self.count)
 
     @property
     def interval(self) -> float:
         """Half the width of the 90% interval of the mean, as the paper computes it; NaN for a single score."""
         if self.count < 2:
             return math.nan
-        return _QUANTILE * self.sd * math.sqrt((self.count - 1) / self.count) / math.sqrt(self.count)
+        return _QUANTILE * self.population_sd / math.sqrt(self.count)
 
     @property
     def student_interval(self) -> float:

@@ -51,6 +51,8 @@ def summarise(
     confidence: float = 0.95,
 ) -> list[Summary]:
     """A summary per agent, in their order."""
+    if not agents:
+        return []
     means = means_of(agents, games)
     compared = compare_pairwise(means)
     ranks, best = mean_ranks(means), times_best(means)

@@ -12,6 +12,8 @@ from noveltree.analysis.results import EpisodeScore, Results, agents_of_episodes
 from noveltree.errors import InputError, NoveltreeError, RecordError
 from noveltree.simulators.games import canonical_game
 
+#: Scores beyond it are no game's: their squares and sums would be no numbers.
+_LARGEST = 1e15
 #: What a table must have to be analysed; `noveltree benchmark collect` writes more.
 NEEDED = ("agent", "game", "trial", "episode", "phase", "score")
 
@@ -83,6 +85,7 @@ def parse_episodes(
             if _is_missing(columns[name][row]):
                 raise RecordError(f"{where(row)}: {name} is missing.")
         agent, game, trial, phase, episode = map(str, place)
+        trial, episode = _number_or_name(trial), _number_or_name(episode)
         if game not in spelled:
             spelled[game] = _game(game, where(row))
         game = spelled[game]
@@ -115,6 +118,15 @@ def parse_episodes(
     if not episodes:
         raise RecordError(f"{source} has no evaluation episodes.")
     return episodes
+
+
+def _number_or_name(text: str) -> str:
+    """What a trial or an episode is called; 0 and 0.0 are the same."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return str(int(number)) if number.is_integer() else text
 
 
 def _short(place: str) -> str:
@@ -150,6 +162,8 @@ def _number(value: Any, what: str, where: str) -> float:
         number = math.nan
     if not math.isfinite(number):
         raise RecordError(f"{where}: the {what} {str(value)!r} is no number.")
+    if abs(number) > _LARGEST:
+        raise RecordError(f"{where}: the {what} {str(value)!r} is beyond {_LARGEST:g}.")
     return number
 
 
@@ -157,9 +171,16 @@ def _optional(
     columns: Mapping[str, Sequence[Any]], name: str, row: int, where: Callable[[int], str]
 ) -> float | None:
     value = columns[name][row] if name in columns else None
-    return None if _is_missing(value) else _number(value, name, where(row))
+    if _is_missing(value):
+        return None
+    number = _number(value, name, where(row))
+    if number < 0:
+        raise RecordError(f"{where(row)}: {name} {str(value)!r} cannot be negative.")
+    return number
 
 
 def _count(columns: Mapping[str, Sequence[Any]], name: str, row: int, where: Callable[[int], str]) -> int | None:
     value = _optional(columns, name, row, where)
+    if value is not None and not value.is_integer():
+        raise RecordError(f"{where(row)}: {name} {str(columns[name][row])!r} is no whole number.")
     return None if value is None else int(value)

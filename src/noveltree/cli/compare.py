@@ -139,6 +139,8 @@ def _sentence(first: str, second: str, made: Comparison, by: str) -> str:
         f"(sign test p = {made.p_value:.2g}); "
         f"significantly (p < {made.significance:g}, by {by}) in {made.better('first')} and {made.better('second')}"
     )
+    if untested := sum(game.p_value is None for game in made.games):
+        counts += f", but {untested} cannot be tested, where one of them has a single score"
     if made.p_value < made.significance:
         return f"{counts}: all in all {first if ours > theirs else second} is better."
     if len(made.games) < _FEWEST_GAMES and (made.better("first") > 0) != (made.better("second") > 0):

@@ -142,7 +142,7 @@ def _print(
     for game in games:
         cells = [""] * 6
         if (made := ours.get(game)) is not None:
-            sides = (made.rtdp.mean, made.rtdp.sd, made.random.mean, made.random.sd)
+            sides = (made.rtdp.mean, made.rtdp.population_sd, made.random.mean, made.random.population_sd)
             p = "" if made.p_value is None else f"{made.p_value:.3f}"
             cells = [*map(_number, sides), p, _yes_or_no(made)]
         listing.add_row(game, str(branching_factor(game)), *cells, _yes_or_no(published.get(game)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from noveltree.analysis.results import AgentScores
@@ -65,7 +64,7 @@ def _test_cells(made: Classification | None, *, differs: bool) -> tuple[Cell, ..
 
 def _scores_cell(sample: Sample) -> Cell:
     """Mean and standard deviation; the paper's have n in the denominator, and so have ours beside them."""
-    sd = sample.sd * math.sqrt((sample.count - 1) / sample.count)
+    sd = sample.population_sd
     return Cell(f"{decimal(sample.mean, 1)} (sd {decimal(sd, 1)})", (sample.mean, sd))
 
 
