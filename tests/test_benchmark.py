@@ -375,9 +375,11 @@ class TestCollecting:
         assert {(row.game, row.differs) for row in table.rows} == {
             ("pong", ""),
             ("breakout", ""),
-            ("qbert", "max_frames 300"),
+            ("qbert", "at most 300 frames"),
         }
-        assert table.warnings == ["Not comparable with the others: random in qbert, played with max_frames 300."]
+        assert table.warnings == [
+            "Not comparable with the others: random in qbert, played with at most 300 frames."
+        ]
 
     def test_a_budget_that_follows_from_the_method_is_no_condition(self, tmp_path: Path) -> None:
         suite = read_suite("smrf").part(games=["pong", "breakout"], episodes=1)

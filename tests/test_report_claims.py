@@ -207,7 +207,7 @@ class TestCharts:
 
     def test_the_authors_curve_stands_behind_that_of_the_same_agent(self) -> None:
         interval = FinishedInterval(1, 1_000_000, 30, 5000.0, True)
-        curves = [LearningCurves("n-cpl", "n-cpl", "qbert", (RunCurve("n-cpl, seed 0", (interval,), None),))]
+        curves = [LearningCurves("n-cpl", "n-cpl", "", "qbert", (RunCurve("n-cpl, seed 0", (interval,), None),))]
         document = report(Records(curves=curves))
         (charts,) = (block for block in document.blocks() if isinstance(block, Charts))
         ours, theirs = charts.charts[0].series

@@ -35,6 +35,7 @@ from noveltree.analysis import (
     trials_of,
 )
 from noveltree.benchmark import BenchmarkDirectory, audit, collect
+from noveltree.benchmark.conditions import in_words
 from noveltree.errors import InputError, NoveltreeError, RecordError
 from noveltree.protocol import make_protocol
 from noveltree.published import normalisation
@@ -304,7 +305,7 @@ class TestDirectories:
         assert alone.differs == ""
         (beside,) = read_records([tmp_path / "run"], beside_published=True).agents
         assert "budget 5" in beside.differs
-        assert "max_frames 200" in beside.differs
+        assert "at most 200 frames" in beside.differs
         assert beside.label == "riw-c"
 
     def test_a_trial_that_is_given_twice_is_refused_with_both_places(self, five: Path, copy: Path) -> None:
@@ -467,25 +468,28 @@ class TestByHand:
         assert [(point.trials, point.mean) for point in points] == [(2, 11.0), (1, 20.0), (2, 35.0)]
 
     def test_an_anytime_curve_has_the_budgets_in_their_order(self) -> None:
-        def with_budget(budget: int, score: float, differs: str) -> AgentScores:
-            protocol = make_protocol("corridor", agent="riw-c", budget=budget)
-            name = f"riw-c {differs}"
-            return agent_of(name, {"corridor": [score]}, label="riw-c", differs=differs, protocol=protocol)
+        def with_budget(budget: int, score: float, *differs_in: str, frame_skip: int = 15) -> AgentScores:
+            protocol = make_protocol("pong", agent="riw-c", budget=budget, frame_skip=frame_skip)
+            name = f"riw-c {in_words(protocol, differs_in)}"
+            scores = {"corridor": [score], "pong": [score + 100]}
+            return agent_of(name, scores, label="riw-c", differs=name, differs_in=differs_in, protocol=protocol)
 
         alone = agent_of("riw-d", {"corridor": [3.0]}, protocol=make_protocol("corridor", agent="riw-d", budget=5))
         curves = anytime_curves(
             [
-                with_budget(100, 9.0, ""),
-                with_budget(5, 2.0, "budget 5"),
-                with_budget(20, 4.0, "budget 20"),
-                with_budget(5, 1.0, "budget 5, frame_skip 4"),
+                with_budget(100, 9.0),
+                with_budget(5, 2.0, "budget"),
+                with_budget(20, 4.0, "budget"),
+                with_budget(5, 1.0, "budget", "frame_skip", frame_skip=4),
                 alone,
                 agent_of("of a table", {"corridor": [3.0]}),
             ]
         )
-        (curve,) = curves
+        curve, other = curves
         assert (curve.agent, curve.game, curve.unit) == ("riw-c", "corridor", "interactions")
         assert [(budget, sample.mean) for budget, sample in curve.points] == [(5, 2.0), (20, 4.0), (100, 9.0)]
+        assert (other.agent, other.game) == ("riw-c", "pong")
+        assert [sample.mean for _, sample in other.points] == [102.0, 104.0, 109.0]
 
     def test_a_summary_of_three_agents(self) -> None:
         pong, breakout = (normalisation()[game] for game in ("pong", "breakout"))

@@ -263,8 +263,8 @@ class TestCommandLine:
     def test_rows_under_other_conditions_are_refused(self, played: Path) -> None:
         rows = collect([BenchmarkDirectory.open(played)], relative_to=played).rows
         assert classify_rows(rows)["freeway"].rtdp.count == 2
-        with pytest.raises(RecordError, match="is not comparable with the others: frame_skip 4"):
-            classify_rows([*rows, replace(rows[0], differs="frame_skip 4")])
+        with pytest.raises(RecordError, match="is not comparable with the others: frame skip 4"):
+            classify_rows([*rows, replace(rows[0], differs="frame skip 4")])
 
 
 @pytest.mark.usefixtures("nothing_runs")

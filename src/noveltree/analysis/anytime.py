@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from noveltree.analysis.results import AgentScores
 from noveltree.analysis.statistics import Sample
+from noveltree.benchmark.conditions import in_words
+
+_BUDGET = "budget"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +34,8 @@ def anytime_curves(agents: Iterable[AgentScores]) -> list[AnytimeCurve]:
     for agent in agents:
         if agent.protocol is None:
             continue
-        others = _besides_budget(agent)
-        name = f"{agent.label} ({', '.join(others)})" if others else agent.label
+        others = [name for name in agent.differs_in if name != _BUDGET]
+        name = f"{agent.label} ({in_words(agent.protocol, others)})" if others else agent.label
         for game in agent.games:
             place = (name, game, agent.protocol.budget_unit)
             played.setdefault(place, {})[agent.protocol.budget] = agent
@@ -45,16 +48,7 @@ def anytime_curves(agents: Iterable[AgentScores]) -> list[AnytimeCurve]:
 
 def is_another_budget(agent: AgentScores, agents: Sequence[AgentScores]) -> bool:
     """Whether an agent is one of others with another budget and nothing else, in games that it has played."""
-    return (
-        agent.differs.startswith("budget ")
-        and not _besides_budget(agent)
-        and any(
-            not other.differs and other.label == agent.label and agent.games.keys() <= other.games.keys()
-            for other in agents
-        )
+    return agent.differs_in == (_BUDGET,) and any(
+        not other.differs and other.label == agent.label and agent.games.keys() <= other.games.keys()
+        for other in agents
     )
-
-
-def _besides_budget(agent: AgentScores) -> list[str]:
-    """In what an agent differs from the others but for its budget."""
-    return [part for part in agent.differs.split(", ") if part and not part.startswith("budget ")]

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from noveltree.analysis.curves import RunCurve, finished_intervals
 from noveltree.analysis.results import AgentScores, EpisodeScore, agents_of_episodes
 from noveltree.analysis.tables import read_table
 from noveltree.benchmark import BenchmarkDirectory
-from noveltree.benchmark.conditions import differences
+from noveltree.benchmark.conditions import differences, in_words
 from noveltree.benchmark.directory import PLAN
 from noveltree.episodes import End
 from noveltree.errors import InputError, RecordError
@@ -44,6 +44,8 @@ class LearningCurves:
     """Of the agent among others."""
     agent: str
     """What it is: the authors' curve of that agent may stand behind."""
+    differs: str
+    """In what its conditions are not those of the others, in words; empty if they are."""
     game: str
     runs: tuple[RunCurve, ...]
 
@@ -283,26 +285,36 @@ def _check_unique(trials: Sequence[_Trial]) -> None:
             seen[key] = trial
 
 
-def _groups(trials: Sequence[_Trial], beside_published: bool) -> dict[tuple[str, str], list[_Trial]]:
+class _Group(NamedTuple):
+    """Trials of one agent under the same conditions."""
+
+    label: str
+    differs: str
+    settings: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.label} ({self.differs})" if self.differs else self.label
+
+
+def _groups(trials: Sequence[_Trial], beside_published: bool) -> dict[_Group, list[_Trial]]:
     """The trials of every agent: one per label and difference, the comparable ones first."""
     protocols = {trial.run.protocol.hash: trial.run.protocol for trial in trials}
     played: Counter[tuple[str, str]] = Counter()
     for trial in trials:  # those without scores are labelled, but do not count
         played[trial.label, trial.run.protocol.hash] += trial.scores is not None
     differs = differences(played, protocols, rule=published_rule if beside_published else lambda protocol: None)
-    groups: dict[tuple[str, str], list[_Trial]] = {}
+    groups: dict[_Group, list[_Trial]] = {}
     for trial in trials:
-        groups.setdefault((trial.label, differs[trial.label, trial.run.protocol.hash]), []).append(trial)
-    return dict(sorted(groups.items(), key=lambda item: item[0][1] != ""))
+        protocol = trial.run.protocol
+        settings = differs[trial.label, protocol.hash]
+        groups.setdefault(_Group(trial.label, in_words(protocol, settings), settings), []).append(trial)
+    return dict(sorted(groups.items(), key=lambda item: item[0].differs != ""))
 
 
-def _name(label: str, differs: str) -> str:
-    return f"{label} ({differs})" if differs else label
-
-
-def _agents(groups: Mapping[tuple[str, str], Sequence[_Trial]]) -> Iterator[AgentScores]:
-    for (label, what), group in groups.items():
-        episodes = [replace(each, agent=_name(label, what)) for trial in group for each in trial.episodes]
+def _agents(groups: Mapping[_Group, Sequence[_Trial]]) -> Iterator[AgentScores]:
+    for of, group in groups.items():
+        episodes = [replace(each, agent=of.name) for trial in group for each in trial.episodes]
         if not episodes:
             continue
         missing = Counter(trial.run.protocol.game for trial in group if trial.scores is None)
@@ -310,22 +322,23 @@ def _agents(groups: Mapping[tuple[str, str], Sequence[_Trial]]) -> Iterator[Agen
         protocol = group[0].run.protocol
         yield replace(
             made,
-            label=label,
-            settings=settings_in_words(protocol, label),
-            differs=what,
+            label=of.label,
+            settings=settings_in_words(protocol, of.label),
+            differs=of.differs,
+            differs_in=of.settings,
             protocol=protocol,
             missing=dict(missing),
         )
 
 
-def _curves(groups: Mapping[tuple[str, str], Sequence[_Trial]]) -> Iterator[LearningCurves]:
-    for (label, what), group in groups.items():
+def _curves(groups: Mapping[_Group, Sequence[_Trial]]) -> Iterator[LearningCurves]:
+    for of, group in groups.items():
         by_game: dict[str, list[RunCurve]] = {}
         for trial in group:
             if trial.curve is not None:
                 by_game.setdefault(trial.run.protocol.game, []).append(trial.curve)
         for game, runs in by_game.items():
-            yield LearningCurves(_name(label, what), group[0].run.protocol.agent, game, tuple(runs))
+            yield LearningCurves(of.name, group[0].run.protocol.agent, of.differs, game, tuple(runs))
 
 
 def published_rule(protocol: Protocol) -> Protocol | None:

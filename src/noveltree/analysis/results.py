@@ -65,7 +65,9 @@ class AgentScores:
     settings: str = ""
     """How it was played, in words."""
     differs: str = ""
-    """In what that is not comparable with the others; empty if it is."""
+    """In what that is not comparable with the others, in words; empty if it is."""
+    differs_in: tuple[str, ...] = ()
+    """The settings of its protocol that this is about."""
     protocol: Protocol | None = None
     """Of one of its games, if there are records."""
     missing: Mapping[str, int] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from noveltree.benchmark.conditions import differences
+from noveltree.benchmark.conditions import differences, in_words
 from noveltree.benchmark.directory import BenchmarkDirectory
 from noveltree.benchmark.plan import PlannedTrial
 from noveltree.errors import InputError, RecordError
@@ -144,7 +144,8 @@ def _check_unique(rows: Sequence[Row]) -> None:
 
 def _label(rows: Sequence[Row], protocols: dict[str, Protocol]) -> tuple[list[Row], list[str]]:
     """Say with every row in what it is not comparable with the others, and warn."""
-    found = differences(Counter((row.agent, row.protocol_hash) for row in rows), protocols)
+    settings = differences(Counter((row.agent, row.protocol_hash) for row in rows), protocols)
+    found = {(agent, name): in_words(protocols[name], those) for (agent, name), those in settings.items()}
     warnings: dict[str, None] = {}  # each once, in order
     for row in rows:
         if what := found[row.agent, row.protocol_hash]:

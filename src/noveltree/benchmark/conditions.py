@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from noveltree.agents import get_agent
 from noveltree.protocol import Protocol, compare_protocols, flat_settings
+
+#: How settings are told; others by their names.
+_WORDS = {
+    "max_frames": "at most {} frames",
+    "learning.schedule.interactions": "{} training interactions",
+}
 
 
 def differences(
@@ -14,8 +20,8 @@ def differences(
     protocols: Mapping[str, Protocol],
     *,
     rule: Callable[[Protocol], Protocol | None] = lambda protocol: None,
-) -> dict[tuple[str, str], str]:
-    """In what scores are not comparable with the others; empty if they are. By agent and protocol hash.
+) -> dict[tuple[str, str], tuple[str, ...]]:
+    """The settings in which scores are not comparable with the others, if any, by agent and protocol hash.
 
     `played` has the number of episodes or trials of each. What most are comparable with is the rule, in all Atari
     games alike, unless `rule` gives one that a protocol has to follow. Another protocol is comparable if it differs
@@ -37,6 +43,25 @@ def differences(
         agents_rule = _agents_rule(of_agent[world, agent], common)
         found[agent, name] = _differences(common, agents_rule, ours)
     return found
+
+
+def in_words(protocol: Protocol, settings: Collection[str]) -> str:
+    """What some settings of a protocol are: `budget 10, at most 300 frames`."""
+    return ", ".join(
+        _WORDS.get(name, f"{_told(name)} {{}}").format(_value(value))
+        for name, value in flat_settings(protocol).items()
+        if name in settings
+    )
+
+
+def _told(name: str) -> str:
+    return name.removeprefix("learning.").replace(".", " ").replace("_", " ")
+
+
+def _value(value: object) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:,.10g}"
+    return str(value)
 
 
 def _rule(played: Counter[Protocol]) -> Protocol:
@@ -75,14 +100,10 @@ def _conditions(rule: Protocol, ours: Protocol) -> set[str]:
     return conditions
 
 
-def _differences(rule: Protocol, agents_rule: Protocol, ours: Protocol) -> str:
-    """In what a protocol is not comparable with the rule, or not the same as the agent's."""
+def _differences(rule: Protocol, agents_rule: Protocol, ours: Protocol) -> tuple[str, ...]:
+    """In which settings a protocol is not comparable with the rule, or not the same as the agent's."""
     method = {each.setting for each in compare_protocols(agents_rule, ours)}
     if get_agent(ours.agent).sets_budget:
         method.discard("budget")
-    wanted = _conditions(rule, ours) | method
-    return ", ".join(f"{name} {_value(value)}" for name, value in flat_settings(ours).items() if name in wanted)
-
-
-def _value(value: object) -> str:
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+    found = _conditions(rule, ours) | method
+    return tuple(name for name in flat_settings(ours) if name in found)

@@ -14,7 +14,7 @@ from noveltree.analysis.comparison import compare as compare_samples
 from noveltree.analysis.results import AgentScores
 from noveltree.analysis.sources import PUBLISHED, read_results
 from noveltree.analysis.statistics import Sample
-from noveltree.benchmark.conditions import differences
+from noveltree.benchmark.conditions import differences, in_words
 from noveltree.cli.console import completion, counted, err, out, print_json, table
 from noveltree.errors import InputError, UnknownNameError
 
@@ -117,7 +117,7 @@ def _conditions(one: AgentScores, other: AgentScores) -> str:
         return ", ".join(dict.fromkeys(each.differs for each in (one, other) if each.differs))
     ours, theirs = one.protocol, other.protocol
     found = differences({(other.name, theirs.hash): 1}, {theirs.hash: theirs}, rule=lambda protocol: ours)
-    return found[other.name, theirs.hash]
+    return in_words(theirs, found[other.name, theirs.hash])
 
 
 def _interval(sample: Sample, by: str) -> float:

@@ -91,7 +91,7 @@ def _is_smrf_half(agent: AgentScores, name: str) -> bool:
     protocol = agent.protocol
     if protocol is None or protocol.simulator != "atari" or protocol.agent != name:
         return False
-    return protocol.max_steps == _SMRF_STEPS and agent.differs in ("", f"max_frames {protocol.max_frames}")
+    return protocol.max_steps == _SMRF_STEPS and agent.differs_in in ((), ("max_frames",))
 
 
 def _own_sections(
@@ -143,8 +143,10 @@ def problems_section(records: Records, ours: Sequence[AgentScores], compared: Se
     if records.failed:
         items = tuple(f"{trial.trial}: {trial.error}" for trial in records.failed)
         notices.append(Notice("problem", f"{counted(len(items), 'trial')} failed", items))
-    if different := [agent for agent in compared if agent.differs]:
-        items = tuple(f"{agent.title}: {agent.differs}" for agent in different)
+    different = [agent.title for agent in compared if agent.differs]
+    different += [each.name for each in records.curves if each.differs and each.name not in different]
+    if different:
+        items = tuple(dict.fromkeys(different))
         notices.append(
             Notice(
                 "problem",
