@@ -6,6 +6,7 @@ RESULTS are benchmarks, runs or tables; without any, the paper's published score
 """
 
 # %% Results: a table, a benchmark, a run, a data frame, arrays, or the paper
+import math
 import sys
 
 import numpy as np
@@ -43,7 +44,7 @@ for summary in summarise(agents, games, rng=np.random.default_rng(0)):
     line = f"{summary.agent.title:8} wins {summary.win_share:.1%}, rank {summary.mean_rank:.2f}"
     if (iqm := summary.interquartile_mean) is not None:
         line += f", IQM {iqm.value:.2f}"
-        if len(trials_of(summary.agent, games)) > 1:  # where only means were published there is nothing to draw
+        if not math.isnan(iqm.low):  # where only means were published there are no trials to draw
             line += f" [{iqm.low:.2f}, {iqm.high:.2f}]"
     print(line)
 

@@ -170,7 +170,9 @@ class TestCommandLine:
 
 def test_other_conditions_are_warned_about(cli: Cli, tmp_path: Path) -> None:
     told = cli("compare", "published:n-cpl", "published:dqn", "--json").object
-    assert told["conditions"]["differ"] == "frame skip 4, no lookahead, random no-op starts, loss-of-life signal"
+    assert told["conditions"]["differ"] == (
+        "frame skip 4, no lookahead, 50 million training interactions, random no-op starts, loss-of-life signal"
+    )
     assert "100 interactions per decision" in told["conditions"]["first"]
     for budget in (5, 6):
         run_benchmark(

@@ -476,6 +476,21 @@ def smrf_half(agent: str, mean: float, game: str = "pong") -> AgentScores:
 
 
 class TestCurves:
+    def test_intervals_that_are_lost_are_said(self, tmp_path: Path) -> None:
+        path = unfinished_run(tmp_path / "run", (3.0, 4.0, 5.0, 6.0))
+        metrics = path / "metrics.jsonl"
+        lines = metrics.read_text().splitlines()
+        metrics.write_text("\n".join([lines[0], "garbage", *lines[2:]]) + "\n")
+        document = report_of(path)
+        assert notice(document, "learning curves that lack intervals") == f"{path} (2)"
+        (chart,) = charts(document, "own-curves")
+        assert chart.series[0].points == ((0.001, 3.0), (0.003, 5.0), (0.004, 6.0))
+
+    def test_the_conditions_of_a_curve_without_scores_are_said(self, tmp_path: Path) -> None:
+        unfinished_run(tmp_path / "five", (3.0, 4.0))
+        unfinished_run(tmp_path / "three", (100.0, 200.0), budget=3.0)
+        assert notice(report_of(tmp_path), "other conditions") == "n-cpl (budget 3)"
+
     def test_an_agent_with_several_budgets_has_an_anytime_curve(self, five: Path, three: Path) -> None:
         document = report_of(five, three)
         (chart,) = charts(document, "own-anytime")
@@ -726,7 +741,12 @@ class TestCsv:
         names = {made.name for made in tables_of(everything)} | {
             block.name for each in everything.sections for block in each.blocks if isinstance(block, Charts)
         }
-        assert set(to_csv_files(everything)) == {f"{name}.csv" for name in (*names, "problems", "episodes")}
+        assert set(to_csv_files(everything)) == {
+            f"{name}.csv" for name in (*names, "problems", "episodes", "contents")
+        }
+        contents = list(csv.DictReader(io.StringIO(to_csv_files(everything)["contents.csv"])))
+        assert {row["file"] for row in contents} == {*to_csv_files(everything)} - {"contents.csv"}
+        assert all(row["what"].endswith(".") for row in contents)
 
     def test_every_row_has_all_columns(self, everything: Document) -> None:
         for text in to_csv_files(everything).values():
@@ -798,7 +818,7 @@ class TestCommandLine:
         result = cli("report", "atari.csv", "--format", "csv")
         files = sorted(path.name for path in Path("report-csv").iterdir())
         assert "own-scores.csv" in files
-        assert result.out == f"Report: {len(files)} tables in report-csv\n"
+        assert result.out == f"Report: {len(files)} files in report-csv\n"
         told = cli("report", "atari.csv", "--format", "csv", "--out", "tables", "--json").object
         assert sorted(Path(name).name for name in told["files"]) == files
         assert all(Path(name).is_file() for name in told["files"])
@@ -860,7 +880,8 @@ class TestCommandLine:
         [
             ([], 2, "A report of what? Give directories or tables, or --published for the paper's results."),
             (["nowhere"], 2, "There is no table, benchmark or run nowhere."),
-            (["empty"], 2, "There is no table, benchmark or run empty."),
+            (["empty"], 2, "There is no benchmark, run or episode in empty."),
+            (["--published", "-o", "-", "--json"], 2, "Only one HTML, Markdown or LaTeX document can be printed"),
             (["atari.csv", "--format", "htlm"], 2, "Unknown format 'htlm'. Did you mean 'html'?"),
             (["atari.csv", "--out", "report.docx"], 2, "Which format is report.docx? Give --format html"),
             (["atari.csv", "--out", "report.csv"], 2, "give --format csv and a directory as --out"),

@@ -11,14 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from noveltree.analysis.aggregate import bootstrap, interquartile_mean
 from noveltree.analysis.curves import FinishedInterval, RunCurve
 from noveltree.analysis.published_results import published_agents
 from noveltree.analysis.recorded import LearningCurves, Records, read_records
-from noveltree.analysis.results import AgentScores, results_of_arrays
+from noveltree.analysis.results import AgentScores, common_games, results_of_arrays
+from noveltree.analysis.summary import human_normalised
 from noveltree.benchmark import run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
 from noveltree.errors import InputError, RecordError
 from noveltree.protocol import make_protocol
+from noveltree.published import OTHER_AGENTS
 from noveltree.records.files import checksum
 from noveltree.report.chart import draw
 from noveltree.report.document import Chart, Charts, Document, Notice, Series, Table
@@ -307,8 +310,82 @@ class TestWhereTo:
         assert cli("report", "--published", "--format", "csv", "-o", "tables").code == 0
         assert cli("report", "--published", "--format", "csv", "-o", "tables").code == 0
         Path("t.csv").write_text(f"{HEAD}\nmine,pong,0,0,evaluation,3\n")
-        told = cli("report", "t.csv", "--format", "csv", "-o", "tables")
-        assert "tables has other files, such as paper-" in told.sentence
+        assert cli("report", "t.csv", "--format", "csv", "-o", "tables").code == 0
+        names = sorted(path.name for path in Path("tables").iterdir())
+        assert not any(name.startswith("paper-") for name in names)
+        assert {"contents.csv", "own-scores.csv"} <= set(names)
+
+    def test_files_of_others_are_left_alone(self, cli: Cli) -> None:
+        """Also those that a table of contents claims, outside of the directory."""
+        Path("tables").mkdir()
+        Path("tables/mine.csv").write_text("mine")
+        told = cli("report", "--published", "--format", "csv", "-o", "tables")
+        assert "tables has other files, such as mine.csv; choose an empty directory" in told.sentence
+        Path("mine.csv").write_text("mine")
+        Path("tables/mine.csv").unlink()
+        Path("tables/contents.csv").write_text("file,what\n../mine.csv,mine\n")
+        assert cli("report", "--published", "--format", "csv", "-o", "tables").code == 0
+        assert Path("mine.csv").read_text() == "mine"
+
+    def test_a_report_can_be_printed(self, cli: Cli) -> None:
+        shown = cli("report", "--published", "--format", "md", "-o", "-")
+        cli("report", "--published", "-o", "paper.md")
+        assert shown.out == Path("paper.md").read_text()
+        assert not Path("-").exists()
+
+
+class TestComparisons:
+    """Of tables and charts over agents and games."""
+
+    def test_trials_that_a_table_has_of_other_games_are_missing(self) -> None:
+        scores = [[1.0, 5.0], [2.0, np.nan], [3.0, np.nan]]
+        document = report(Records(results_of_arrays({"mine": scores}, ["pong", "qbert"]).agents))
+        assert "Trials that are missing from scores, by game: mine: Qbert (2)" in problems(document)
+        (row,) = (row for row in table(document, "own-scores").rows if row[0].text == "Qbert")
+        assert row[1].note == "1 episode of 1 of 3 trials"
+        (row,) = (row for row in table(document, "own-summary").rows if row[0].text == "mine")
+        assert "no interval" in row[7].note
+
+    def test_games_without_a_human_score_are_said(self) -> None:
+        agents = results_of_arrays({"mine": [[1.0, 5.0]]}, ["pong", "berzerk"]).agents
+        humans = table(report(Records(agents)), "own-human")
+        assert [row[0].text for row in humans.rows] == ["Pong"]
+        assert humans.caption.endswith("Without a human score, and not in the table: Berzerk.")
+        titles = [column.title for column in humans.columns]
+        assert titles[1:5] == ["Human †", "mine", "N-CPL", "DQN †"]
+
+    def test_who_improves_is_blue_and_who_does_not_is_orange(self) -> None:
+        agents = results_of_arrays({"good": [[10.0], [11.0]], "bad": [[1.0], [2.0]]}, ["pong"]).agents
+        made = table(report(Records(agents)), "own-improvement")
+        good, bad = made.rows[:2]
+        assert (good[2].text, good[2].heat) == ("1.00", 1.0)
+        assert (bad[1].text, bad[1].heat) == ("0.00", 0.0)
+
+    def test_a_segment_that_is_all_games_has_no_matrix_of_its_own(self) -> None:
+        agents = results_of_arrays({"mine": [[1.0, 2.0]]}, ["pong", "breakout"]).agents
+        document = report(Records(agents))
+        names = {block.name for block in document.blocks() if isinstance(block, Table)}
+        assert [name for name in sorted(names) if name.startswith("own-pairwise")] == ["own-pairwise-all"]
+        assert "branching factor below 10 (2 games)" in [
+            column.title for column in table(document, "own-segments").columns
+        ]
+
+    def test_a_report_without_published_scores_does_not_claim_any(self) -> None:
+        agents = results_of_arrays({"mine": [[1.0]]}, ["corridor"]).agents
+        assert report(Records(agents)).lead == "1 recorded agent in 1 game."
+        agents = results_of_arrays({"mine": [[1.0]]}, ["pong"]).agents
+        assert "beside the paper's published scores" in report(Records(agents)).lead
+
+    def test_intervals_of_the_summary_are_those_of_a_long_bootstrap(self) -> None:
+        made = {row[0].text: row for row in table(report(published=True), "paper-summary").rows}
+        agent = next(agent for agent in published_agents() if agent.name == "n-cpl")
+        games = common_games([agent for agent in published_agents() if agent.name not in OTHER_AGENTS])
+        scores, rng = human_normalised(agent, games), np.random.default_rng(7)
+        expected = bootstrap(scores, interquartile_mean, rng=rng, resamples=20_000)
+        value, low, high = made["N-CPL"][7].numbers
+        width = expected.high - expected.low
+        assert value == expected.value
+        assert (low, high) == pytest.approx((expected.low, expected.high), abs=0.05 * width)
 
 
 class TestCompare:
@@ -322,7 +399,7 @@ class TestCompare:
     def test_trials_that_are_missing_are_said_to_be(self, cli: Cli, copy: Path) -> None:
         (copy / "trials/corridor/riw-c/trial-1/result.json").unlink()
         shown = cli("compare", f"{copy}:riw-c", f"{copy}:riw-d")
-        assert "Warning: trials of A that are not finished, by game: corridor (1)." in shown.err
+        assert "Warning: trials of A that are missing, by game: corridor (1)." in shown.err
 
     def test_the_json_is_json(self, cli: Cli) -> None:
         text = cli("compare", "published:human", "published:dqn", "--json").out

@@ -329,7 +329,7 @@ class TestDirectories:
     def test_a_folder_with_nothing_in_it_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(InputError) as caught:
             read_records([tmp_path])
-        assert str(caught.value) == f"There is no table, benchmark or run {tmp_path}."
+        assert str(caught.value) == f"There is no benchmark, run or episode in {tmp_path}."
 
     def test_a_run_that_is_not_over_has_no_scores_but_a_curve(self, tmp_path: Path) -> None:
         path = unfinished_run(tmp_path / "run")

@@ -39,6 +39,12 @@ class RunCurve:
     evaluation: float | None
     """Mean return of the evaluation, once the run is over."""
 
+    @property
+    def lost(self) -> list[int]:
+        """Intervals before the last one that are not there: their lines of the metrics are damaged."""
+        there = {each.interval for each in self.intervals}
+        return [number for number in range(1, max(there, default=0)) if number not in there]
+
 
 @dataclass(frozen=True, slots=True)
 class MillionRange:

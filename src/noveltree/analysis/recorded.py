@@ -66,6 +66,8 @@ class Records:
     """Trials whose episodes are not there any more."""
     curves: list[LearningCurves] = field(default_factory=list)
     """Of trials that learn, finished or not."""
+    lost_intervals: list[str] = field(default_factory=list)
+    """Runs of whose learning curves points are missing, and which."""
 
 
 def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Records:
@@ -85,12 +87,19 @@ def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Re
             continue
         found = list(_find(path))
         if not found:
-            raise InputError(f"There is no table, benchmark or run {path}.")
+            raise InputError(
+                f"There is no benchmark, run or episode in {path}."
+                if path.is_dir()
+                else f"There is no table, benchmark or run {path}."
+            )
         for place in found:
             here = list(_read_trials(place, records))
             _read_episodes(here, place, _manifest(place, path), records)
             trials += here
     _check_unique(trials)
+    for trial in trials:
+        if trial.curve is not None and (lost := trial.curve.lost):
+            records.lost_intervals.append(f"{trial.run.path} ({', '.join(map(str, lost))})")
     groups = _groups(trials, beside_published)
     records.agents = (*_agents(groups), *agents_of_episodes(tables))
     records.curves = list(_curves(groups))

@@ -71,7 +71,7 @@ class AgentScores:
     protocol: Protocol | None = None
     """Of one of its games, if there are records."""
     missing: Mapping[str, int] = field(default_factory=dict)
-    """Trials that were planned but are not finished, by game."""
+    """Trials that were planned but are not finished, or that a table has of other games, by game."""
 
     @property
     def samples(self) -> Mapping[str, Sample]:
@@ -161,9 +161,16 @@ def agents_of_episodes(episodes: Iterable[EpisodeScore]) -> tuple[AgentScores, .
     for episode in episodes:
         grouped.setdefault(episode.agent, {}).setdefault(episode.game, []).append(episode)
     return tuple(
-        AgentScores(agent, {game: _game_scores(played) for game, played in games.items()}, agent, label=agent)
+        _agent_scores(agent, {game: _game_scores(played) for game, played in games.items()})
         for agent, games in grouped.items()
     )
+
+
+def _agent_scores(agent: str, games: Mapping[str, GameScores]) -> AgentScores:
+    """As many trials as of one game there should be of all."""
+    most = max(len(scores.trials) for scores in games.values())
+    missing = {game: most - len(scores.trials) for game, scores in games.items() if len(scores.trials) < most}
+    return AgentScores(agent, games, agent, label=agent, missing=missing)
 
 
 def _game_scores(episodes: Sequence[EpisodeScore]) -> GameScores:

@@ -81,7 +81,7 @@ def compare(
     for letter, agent in (("A", one), ("B", other)):
         if agent.missing:
             games = ", ".join(f"{game} ({count})" for game, count in sorted(agent.missing.items()))
-            err.print(f"Warning: trials of {letter} that are not finished, by game: {games}.", soft_wrap=True)
+            err.print(f"Warning: trials of {letter} that are missing, by game: {games}.", soft_wrap=True)
     if conditions:
         err.print(f"Warning: they played under other conditions: {conditions}. Compare with care.", soft_wrap=True)
     listing = table("game", "A", "+- A", "B", "+- B", "p", "better", right=("A", "+- A", "B", "+- B", "p"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +16,7 @@ from noveltree.cli.console import completion, counted, err, out, print_json
 from noveltree.errors import InputError, UnknownNameError
 from noveltree.records import check_writable, write_atomically
 from noveltree.records.run_directory import RUN
-from noveltree.report.comma_separated import to_csv_files
+from noveltree.report.comma_separated import CONTENTS, files_of, to_csv_files
 from noveltree.report.document import Document, Notice
 from noveltree.report.html import to_html
 from noveltree.report.latex import to_latex
@@ -25,6 +26,8 @@ from noveltree.report.report import build_report
 _WRITERS: dict[str, Callable[[Document], str]] = {"html": to_html, "md": to_markdown, "latex": to_latex}
 _ENDINGS = {".html": "html", ".htm": "html", ".md": "md", ".tex": "latex"}
 _DEFAULTS = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
+#: As `--out`: print the report.
+_TERMINAL = Path("-")
 #: Of the bootstrap; the same records give the same report.
 _SEED = 0
 
@@ -46,7 +49,8 @@ def report(
         ),
     ] = None,
     out_path: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The report.", show_default="report.html, ...")
+        Path | None,
+        typer.Option("--out", "-o", help="The report; - prints it.", show_default="report.html, ..."),
     ] = None,
     title: Annotated[str | None, typer.Option(help="The title of the report.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
@@ -66,8 +70,12 @@ def report(
     if not sources and not published:
         raise InputError("A report of what? Give directories or tables, or --published for the paper's results.")
     kind = _format(format, out_path)
-    path = out_path or Path(_DEFAULTS[kind])
-    path = _check_target(path, kind, sources or [])
+    to_terminal = out_path == _TERMINAL
+    if to_terminal and (json or kind == "csv"):
+        raise InputError("Only one HTML, Markdown or LaTeX document can be printed; name a place as --out.")
+    path = Path(_DEFAULTS[kind]) if out_path is None or to_terminal else out_path
+    if not to_terminal:
+        path = _check_target(path, kind, sources or [])
     records = read_records(sources, beside_published=True) if sources else None
     document = build_report(
         records,
@@ -78,12 +86,15 @@ def report(
     )
     if kind == "csv":
         files = {path / name: text for name, text in to_csv_files(document).items()}
+        earlier = {path / name for name in _report_in(path)}
     else:
-        files = {path: _WRITERS[kind](document)}
-    if kind == "csv" and (others := sorted({*path.iterdir()} - files.keys())):
-        raise InputError(f"{path} has other files, such as {others[0].name}; choose an empty directory.")
+        files, earlier = {path: _WRITERS[kind](document)}, set()
+    if to_terminal:
+        typer.echo(files.pop(path), nl=False)
     for file, text in files.items():
         write_atomically(file, text.encode())
+    for file in earlier - files.keys():
+        file.unlink(missing_ok=True)
     problems = [block for block in document.blocks() if isinstance(block, Notice) and block.kind == "problem"]
     if json:
         found = records or Records()
@@ -103,8 +114,9 @@ def report(
         return
     for problem in problems:
         err.print(f"Warning: {problem.title}: {'; '.join(problem.items)}", soft_wrap=True)
-    what = f"{counted(len(files), 'table')} in {path}" if kind == "csv" else str(path)
-    out.print(f"Report: {what}", soft_wrap=True)
+    if not to_terminal:
+        what = f"{counted(len(files), 'file')} in {path}" if kind == "csv" else str(path)
+        out.print(f"Report: {what}", soft_wrap=True)
 
 
 def _format(named: str | None, path: Path | None) -> str:
@@ -137,11 +149,21 @@ def _check_target(path: Path, kind: str, sources: Sequence[Path]) -> Path:
         if path.exists() and not path.is_dir():
             raise InputError(f"{path} is a file; a report as CSV is a directory of tables.")
         check_writable(path)
+        if others := sorted({file.name for file in path.iterdir()} - _report_in(path)):
+            raise InputError(f"{path} has other files, such as {others[0]}; choose an empty directory.")
         return path
     if path.is_dir():
         raise InputError(f"{path} is a directory; name a file, such as {path / _DEFAULTS[kind]}.")
     check_writable(path.parent)
     return path
+
+
+def _report_in(path: Path) -> set[str]:
+    """The names of the files of a report that is there already, and may be replaced."""
+    try:
+        return files_of((path / CONTENTS).read_text())
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return set()
 
 
 def _title(records: Records | None) -> str:

@@ -44,7 +44,9 @@ class OtherAgent:
 
 
 _MODEL_FREE = "frame skip 4, at most {} frames, no lookahead, trained for 50 million interactions, {} starts, "
-_OTHERS = "frame skip 4, no lookahead, {} starts, loss-of-life signal"
+#: In what these are not the conditions of the paper's own agents.
+_OTHERS = "frame skip 4, no lookahead, 50 million training interactions, {} starts, loss-of-life signal"
+_LONGER = f"{_OTHERS}, at most 108,000 frames"
 OTHER_AGENTS: dict[str, OtherAgent] = {
     "dqn": OtherAgent(
         "DQN",
@@ -56,13 +58,13 @@ OTHER_AGENTS: dict[str, OtherAgent] = {
         "Rainbow, human starts",
         "rainbow-human-starts",
         _MODEL_FREE.format("108,000", "human") + "loss-of-life signal",
-        _OTHERS.format("human"),
+        _LONGER.format("human"),
     ),
     "rainbow-noop-starts": OtherAgent(
         "Rainbow, no-op starts",
         "rainbow-noop-starts",
         _MODEL_FREE.format("108,000", "random no-op") + "loss-of-life signal",
-        _OTHERS.format("random no-op"),
+        _LONGER.format("random no-op"),
     ),
     "human": OtherAgent(
         "Human", "dqn", "a professional games tester, as Mnih et al. (2015) report", "a human player"

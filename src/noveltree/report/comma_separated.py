@@ -10,18 +10,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from noveltree.report.document import Cell, Charts, Document, EpisodeList, Notice, Table
 from noveltree.report.wording import MISSING
 
+#: The table of contents: a row per file.
+CONTENTS = "contents.csv"
+
 
 def to_csv_files(document: Document) -> dict[str, str]:
     """The contents of the files by their names."""
     files = {}
+    contents: list[Sequence[object]] = [("file", "what")]
     problems: list[Sequence[object]] = [("problem", "what")]
     episodes: list[Sequence[object]] = [("of", "score", "verified", "file", "video")]
     for block in document.blocks():
         match block:
-            case Table():
-                files[f"{block.name}.csv"] = _write(_table(block))
-            case Charts():
-                files[f"{block.name}.csv"] = _write(_charts(block))
+            case Table() | Charts():
+                files[f"{block.name}.csv"] = _write(_table(block) if isinstance(block, Table) else _charts(block))
+                contents.append((f"{block.name}.csv", block.caption))
             case Notice(kind="problem"):
                 problems += [(block.title, item) for item in block.items]
             case EpisodeList():
@@ -31,9 +34,18 @@ def to_csv_files(document: Document) -> dict[str, str]:
                 ]
     if len(problems) > 1:
         files["problems.csv"] = _write(problems)
+        contents.append(("problems.csv", "What is wrong with the records."))
     if len(episodes) > 1:
         files["episodes.csv"] = _write(episodes)
-    return files
+        contents.append(("episodes.csv", "The records behind the scores."))
+    return {CONTENTS: _write(contents), **files}
+
+
+def files_of(contents: str) -> set[str]:
+    """The names of the files of a report, by the text of its table of contents; that of which among them."""
+    rows = csv.reader(io.StringIO(contents))
+    names = {row[0] for row in rows if row and row[0].endswith(".csv") and "/" not in row[0]}
+    return {CONTENTS, *names}
 
 
 def _write(rows: Iterable[Sequence[object]]) -> str:

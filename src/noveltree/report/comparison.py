@@ -20,7 +20,7 @@ from noveltree.report.panel import Panel, agent_cell
 from noveltree.report.wording import MISSING, counted, decimal, number_cell, percent
 
 #: The bootstrap draws so often, and its intervals hold so much.
-_RESAMPLES, _CONFIDENCE = 2_000, 0.95
+_RESAMPLES, _CONFIDENCE = 10_000, 0.95
 _THRESHOLDS = np.concatenate([np.linspace(0, 2, 41), np.linspace(2.1, 8, 60)])
 
 
@@ -71,7 +71,7 @@ def _estimate_cell(estimate: Estimate | None) -> Cell:
     if estimate is None:
         return Cell(MISSING)
     if math.isnan(estimate.low):
-        return Cell(decimal(estimate.value), (estimate.value,), note="one number per game: no interval")
+        return Cell(decimal(estimate.value), (estimate.value,), note="no interval: a game has a single trial")
     text = f"{decimal(estimate.value)} [{decimal(estimate.low)}, {decimal(estimate.high)}]"
     return Cell(text, (estimate.value, estimate.low, estimate.high))
 
@@ -85,6 +85,8 @@ def pairwise_section(panel: Panel, measured: Mapping[str, Classification]) -> Se
             continue
         compared = compare_pairwise(means_of(panel.agents, segment.games))
         shares.append((segment.title, len(segment.games), compared.win_shares))
+        if blocks and len(segment.games) == len(panel.games):
+            continue  # the matrix of all games, once more
         others = ~np.eye(len(panel.agents), dtype=bool)
         uniform = len(set(compared.games[others].tolist())) <= 1
         rows = []

@@ -43,8 +43,8 @@ def released_curves(agents: Sequence[str], games: Sequence[str]) -> Section | No
         for game in games
     }
     caption = (
-        "Mean return per million simulator interactions of the authors' released trials, over five trials of each "
-        "agent, with the 90% interval of their mean."
+        "Mean return per million simulator interactions over the authors' five released trials of each agent, with "
+        "the 90% interval of their mean, as far as these go: one stopped after 11 million, some go on beyond 20."
     )
     return _curves_section("paper-curves", caption, by_game)
 

@@ -50,7 +50,7 @@ def build_report(
     """A report of records, of the paper's results, or of both; `base` is where the file will be, for its links."""
     theirs = published_agents()
     width_based = tuple(agent for agent in theirs if agent.name not in OTHER_AGENTS)
-    others = tuple(agent for agent in theirs if agent.name in OTHER_AGENTS)
+    others = {agent.name: agent for agent in theirs if agent.name in OTHER_AGENTS}
     sections: list[Section | None] = []
     measured = dict(measured_taxonomy())
     ours: tuple[AgentScores, ...] = ()
@@ -71,7 +71,9 @@ def build_report(
     sections.append(taxonomy_section(measured, published_taxonomy()))
     sections.append(settings_section((*ours, *theirs)))
     return Document(
-        title, _lead(records, compared, published), tuple(each for each in sections if each is not None)
+        title,
+        _lead(records, compared, width_based, published=published),
+        tuple(each for each in sections if each is not None),
     )
 
 
@@ -98,7 +100,7 @@ def _own_sections(
     ours: Sequence[AgentScores],
     compared: Sequence[AgentScores],
     width_based: Sequence[AgentScores],
-    others: Sequence[AgentScores],
+    others: Mapping[str, AgentScores],
     records: Records,
     measured: Mapping[str, Classification],
     base: Path,
@@ -111,14 +113,16 @@ def _own_sections(
     games = tuple(sorted({game for agent in ours for game in (*agent.games, *agent.missing)}))
     everyone = Panel("own", tuple(ours), games)
     panel = Panel("own", (*compared, *_with_scores(width_based, games)), games)
-    human = next(agent for agent in others if agent.name == "human")
-    without_model = [agent for agent in others if agent is not human]
-    humans = Panel("own-human", (*compared, *_with_scores(without_model, games)), games)
     scores = [scores_table(panel, NOT_LOWER, name="own-scores")]
+    human = others["human"]
     if any(game in human.games for game in games):
+        n_cpl = [agent for agent in width_based if agent.name == "n-cpl"]
+        without_model = [agent for agent in others.values() if agent is not human]
+        humans = Panel("own-human", (*compared, *_with_scores([*n_cpl, *without_model], games)), games)
         caption = (
-            "Beside a human player and agents that learn without a model (Mnih et al. 2015, Hessel et al. 2018), "
-            "as the paper reports them. Their conditions are others: see the experimental settings."
+            "Beside N-CPL, a human player and agents that learn without a model (Mnih et al. 2015, Hessel et al. "
+            "2018), as the paper reports them. The conditions of the latter are others: see the experimental "
+            "settings."
         )
         scores.append(human_table(humans, human, name="own-human", caption=caption))
     return [
@@ -175,6 +179,9 @@ def problems_section(records: Records, ours: Sequence[AgentScores], compared: Se
     if records.unverified:
         places = (listed(records.unverified, 6),)
         notices.append(Notice("problem", "Not verified, or changed since: run noveltree verify on", places))
+    if records.lost_intervals:
+        places = (listed(records.lost_intervals, 6),)
+        notices.append(Notice("problem", "Damaged metrics: learning curves that lack intervals", places))
     if records.tables:
         notices.append(
             Notice(
@@ -244,14 +251,16 @@ def _comparison(name: str) -> Table:
     )
 
 
-def _lead(records: Records | None, compared: Sequence[AgentScores], published: bool) -> str:
+def _lead(
+    records: Records | None, compared: Sequence[AgentScores], width_based: Sequence[AgentScores], *, published: bool
+) -> str:
     paper = (
         "the paper's published scores (O'Toole, Lipovetzky, Ramirez and Pearce 2021, Width-based Lookaheads with "
         "Learnt Base Policies and Heuristics Over the Atari-2600 Benchmark)"
     )
     if records is None:
         return f"From {paper} and its authors' released episodes, recomputed."
-    games = {game for agent in compared for game in agent.games}
-    return f"{counted(len(compared), 'recorded agent')} in {counted(len(games), 'game')}, beside {paper}." + (
-        " After it the paper's own results, recomputed." if published else ""
-    )
+    games = sorted({game for agent in compared for game in agent.games})
+    beside = f", beside {paper}" if _with_scores(width_based, games) else ""
+    after = " After it the paper's own results, recomputed." if published else ""
+    return f"{counted(len(compared), 'recorded agent')} in {counted(len(games), 'game')}{beside}.{after}"

@@ -15,7 +15,7 @@ from noveltree.analysis.results import AgentScores, means_of
 from noveltree.analysis.statistics import Sample, best, significantly_best
 from noveltree.report.document import Cell, Column, EpisodeLink, EpisodeList, Paragraph, Section, Table
 from noveltree.report.panel import PUBLISHED, Panel, marked
-from noveltree.report.wording import MISSING, counted, decimal, number_cell, percent, score_cell, title_of
+from noveltree.report.wording import MISSING, counted, decimal, listed, number_cell, percent, score_cell, title_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,8 @@ def human_table(panel: Panel, human: AgentScores, *, name: str, caption: str) ->
     """Agents beside a human player, with counts above human and above 75% of human."""
     agents = (human, *panel.agents)
     games = [game for game in panel.games if game in human.games]
+    if left_out := [title_of(game) for game in panel.games if game not in human.games]:
+        caption += f" Without a human score, and not in the table: {listed(left_out)}."
     means = means_of(agents, games)
     highest = np.nanmax(means, axis=0)
     rows = tuple(
