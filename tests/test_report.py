@@ -711,11 +711,22 @@ class TestMarkdown:
 
 
 class TestLatex:
+    def test_wide_tables_have_their_intervals_below_the_means(self, paper: Document) -> None:
+        text = to_latex(paper)
+        assert r"Alien & \lines{c}{6,943.40 \\ $\pm$ 507.28} &" in text
+        assert r"\textbf{\lines[b]{c}{branching \\ factor of 10 \\ or more (33 \\ games)}}" in text
+
+    def test_names_in_other_scripts_can_be_told_apart(self) -> None:
+        agents = results_of_arrays({"\u4e2d": [[1.0]], "\u6587": [[2.0]], "café": [[3.0]]}, ["pong"]).agents
+        text = to_latex(report_of(records=Records(agents)))
+        for name in ("[U+4E2D]", "[U+6587]", "café"):
+            assert name in text
+
     def test_special_characters_are_escaped(self, everything: Document) -> None:
         text = to_latex(everything)
         assert "\\textless{}b\\textgreater{}\\&''x\\_1" in text
         assert "100\\% \\textbackslash{}of\\_\\allowbreak{}it \\& more" in text
-        assert re.search(r"(?<!\\)%(?! Makes)", text) is None
+        assert re.search(r"(?<!\\)%", text.partition("\\begin{document}")[2]) is None
 
     def test_the_papers_names_are_set_as_in_the_paper(self, paper: Document) -> None:
         text = to_latex(paper)

@@ -14,7 +14,7 @@ import pytest
 from noveltree.report.document import Document
 from noveltree.report.html import to_html
 from noveltree.report.latex import to_latex
-from tests.benchmarks import LESS_BUDGET, SMALL, TINY, create, fail, played
+from tests.benchmarks import LESS_BUDGET, SHORTER, SMALL, TINY, create, fail, played
 from tests.test_report import ATARI, SCRIPT, report_of
 
 CHROMIUM = shutil.which("chromium")
@@ -36,6 +36,8 @@ TOO_WIDE = """() => [...document.querySelectorAll("body *")].filter((element) =>
   if (element.closest(".scroll, nav, svg")) return false;
   return element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5;
 }).map((element) => element.tagName + "." + element.className)"""
+#: Of the text of an A4 page on its side, in pixels.
+A4_WIDTH = 1032
 #: Words of charts that reach beyond them.
 CUT_OFF = """() => [...document.querySelectorAll("svg.chart text")].filter((text) => {
   const [inner, outer] = [text, text.closest("svg")].map((each) => each.getBoundingClientRect());
@@ -54,12 +56,17 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Document]:
     create(troubled, TINY.replace("trials: 2", "trials: 3"))
     fail(troubled, "trials/corridor/riw-d/trial-2", SCRIPT)
     less = played(place / "less", LESS_BUDGET)
+    # Agents with long names: on paper and on phones they must be told apart.
+    others = [
+        played(place / f"other{frames}", SHORTER.replace("150", str(frames)).replace("budget: 5", "budget: 4"))
+        for frames in (120, 130, 140)
+    ]
     learnt = played(place / "learnt", SMALL.replace("  - riw-c\n", "").replace("trials: 3", "trials: 2"))
     atari = place / "atari.csv"
     atari.write_text(ATARI)
     return {
         "paper": report_of(published=True),
-        "own": report_of(troubled, less, learnt, atari, published=True, base=place),
+        "own": report_of(troubled, less, *others, learnt, atari, published=True, base=place),
     }
 
 
@@ -183,6 +190,22 @@ class TestBrowser:
             }""")
             assert len(found) > 20
             assert min(contrast(text, behind) for text, behind in found) >= 4.5
+
+    def test_on_paper_tables_fit_and_pages_repeat_headings_but_not_totals(self, open_page: Open, name: str) -> None:
+        """Chromium leaves out what stands in a button of a heading that it repeats, unless that has no box."""
+        page = open_page(name, width=A4_WIDTH)
+        page.emulate_media(media="print")
+        wide = "(found) => found.filter((each) => each.offsetWidth > innerWidth).map((each) => each.innerText)"
+        assert page.eval_on_selector_all("table", wide) == []
+        display = "(found) => [...new Set(found.map((each) => getComputedStyle(each).display))]"
+        assert page.eval_on_selector_all("thead", display) == ["table-header-group"]
+        assert page.eval_on_selector_all("thead button", display) == ["contents"]
+        assert page.eval_on_selector_all("tfoot", display) == ["table-row-group"]
+
+    def test_agents_can_be_told_apart_on_a_phone(self, open_page: Open, name: str) -> None:
+        page = open_page(name, width=WIDTHS[-1])
+        hidden = "(found) => found.filter((each) => each.scrollWidth > each.clientWidth + 1).length"
+        assert page.eval_on_selector_all("tbody th, tfoot th", hidden) == 0
 
     def test_it_prints_on_several_pages(self, open_page: Open, name: str) -> None:
         page = open_page(name)

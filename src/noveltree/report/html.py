@@ -25,8 +25,10 @@ from noveltree.version import __version__
 
 #: Steps of colour between even and always better, or worse.
 _SHADES = 10
-#: Tables with more columns have their intervals below the means.
-_MANY_COLUMNS = 6
+#: Tables with more columns have their intervals below the means; with still more they are set smaller on paper.
+_COMPACT, _MANY = 6, 12
+#: Longer headings may be broken into lines where short ones, as `N-CPL`, are not.
+_LONG = 16
 
 
 def to_html(document: Document) -> str:
@@ -77,8 +79,10 @@ def _notice(notice: Notice) -> str:
 
 def _table(table: Table) -> str:
     kind = "matrix" if table.matrix else "sortable"
-    if len(table.columns) > _MANY_COLUMNS:
+    if len(table.columns) > _COMPACT:
         kind += " compact"
+    if len(table.columns) > _MANY:
+        kind += " many"
     head = f"<tr>{''.join(_heading(column) for column in table.columns)}</tr>"
     if groups := table.groups():
         cells = "".join(f'<th colspan="{count}" scope="colgroup">{escape(group)}</th>' for group, count in groups)
@@ -93,7 +97,8 @@ def _table(table: Table) -> str:
 
 
 def _heading(column: Column) -> str:
-    kind = ' class="words"' if column.words else ""
+    kinds = ["words"] * column.words + ["long"] * (len(column.title) > _LONG)
+    kind = f' class="{" ".join(kinds)}"' if kinds else ""
     return f'<th scope="col"{kind}>{_name(column.title)}</th>'
 
 

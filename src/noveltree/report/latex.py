@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
 
@@ -19,14 +20,22 @@ _PREAMBLE = r"""\documentclass{article}
 \renewcommand{\arraystretch}{1.15}
 \definecolor{best}{HTML}{009901}
 \newcommand{\best}[1]{{\color{best}\textbf{#1}}}
+\setlength{\extrarowheight}{1pt}
+% Lines within a cell.
+\newcommand{\lines}[3][c]{{\setlength{\extrarowheight}{0pt}\renewcommand{\arraystretch}{1}%
+\begin{tabular}[#1]{@{}#2@{}}\rule{0pt}{2.6ex}#3\rule[-1.2ex]{0pt}{0pt}\end{tabular}}}
 % Makes a table narrower that would be wider than the page.
 \newsavebox{\tablebox}
 \newcommand{\fitted}{\ifdim\wd\tablebox>\linewidth\resizebox{\linewidth}{!}{\usebox{\tablebox}}\else\usebox{\tablebox}\fi}
 \sloppy
 \begin{document}
 """
-#: Rows that fit on a page; longer tables are cut into parts.
-_MOST_ROWS = 62
+#: Lines that fit on a page; longer tables are cut into parts.
+_MOST_LINES = 62
+#: Tables with more columns have their intervals below the means, as the paper's have.
+_COMPACT = 6
+#: Longer headings, and longer names of rows, are broken into lines of so many letters.
+_HEADING, _NAME = 14, 28
 #: Grave, acute, circumflex, tilde, diaeresis, ring, caron, cedilla.
 _ACCENTS = "\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327"
 _SPECIAL = {
@@ -72,7 +81,8 @@ def _blocks(blocks: Sequence[Block]) -> Iterator[str]:
 
 def _tables(table: Table) -> Iterator[str]:
     """The table, in as many parts as pages need."""
-    count = max(1, -(-len(table.rows) // _MOST_ROWS))
+    lines = sum(max(cell.count(r"\\") + 1 for cell in _cells(row, table)) for row in table.rows)
+    count = max(1, -(-lines // _MOST_LINES))
     size = -(-len(table.rows) // count) or 1
     for part in range(count):
         rows = list(table.rows[part * size : (part + 1) * size])
@@ -97,24 +107,26 @@ def _tables(table: Table) -> Iterator[str]:
 
 
 def _alignment(table: Table) -> str:
-    letters = ["l", *("c" for _ in table.columns[1:])]
-    for number, column in enumerate(table.columns):
-        if column.words and any(len(row[number].text) > 60 for row in table.rows):
-            letters[number] = "p{80mm}"
-        elif column.words:
-            letters[number] = "l"
-    return "".join(letters)
+    return "".join(
+        "p{80mm}" if _is_prose(table, number) else "l" if column.words or number == 0 else "c"
+        for number, column in enumerate(table.columns)
+    )
+
+
+def _is_prose(table: Table, number: int) -> bool:
+    """Whether a column holds sentences, which are broken into lines by themselves."""
+    return table.columns[number].words and any(len(row[number].text) > 60 for row in table.rows)
 
 
 def _head(table: Table) -> Iterator[str]:
     if groups := table.groups():
         yield " & ".join(rf"\multicolumn{{{count}}}{{c}}{{{_text(group)}}}" for group, count in groups) + r" \\"
-    titles = " & ".join(rf"\textbf{{{_text(column.title)}}}" if column.title else "" for column in table.columns)
-    yield titles + r" \\ \hline"
+    titles = [_lines(column.title, _HEADING, "[b]", "l" if column.words else "c") for column in table.columns]
+    yield " & ".join(rf"\textbf{{{title}}}" if title else "" for title in titles) + r" \\ \hline"
 
 
 def _row(row: Sequence[Cell], table: Table) -> str:
-    cells = [_cell(cell) for cell in row]
+    cells = _cells(row, table)
     if table.matrix:
         cells[0] = rf"\textbf{{{cells[0]}}}"
     if cells[0].startswith(("[", "*")):  # which the end of the row before would take for its own
@@ -122,21 +134,42 @@ def _row(row: Sequence[Cell], table: Table) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _cell(cell: Cell) -> str:
+def _cells(row: Sequence[Cell], table: Table) -> list[str]:
+    return [_cell(cell, table, number) for number, cell in enumerate(row)]
+
+
+def _cell(cell: Cell, table: Table, number: int) -> str:
     if cell.blank:
         return r"\cellcolor[gray]{0.6}"
-    text = _text(cell.plain)
+    mean, plus_minus, interval = cell.text.partition(" ± ")
+    if number == 0 and not _is_prose(table, number):
+        text = _lines(cell.plain, _NAME, "", "l")
+    elif plus_minus and len(table.columns) > _COMPACT:
+        text = _stacked([_text(mean), _text(f"± {interval}")], "", "c")
+    else:
+        text = _text(cell.plain)
     if cell.strong and text:
         return rf"\textbf{{{text}}}"
     return rf"\best{{{text}}}" if cell.best and text else text
 
 
+def _lines(text: str, width: int, where: str, align: str) -> str:
+    """Text in lines of about that many letters, if it is longer."""
+    return _stacked([_text(line) for line in textwrap.wrap(text, width, break_long_words=False)], where, align)
+
+
+def _stacked(lines: Sequence[str], where: str, align: str) -> str:
+    if len(lines) < 2:
+        return "".join(lines)
+    return rf"\lines{where}{{{align}}}{{" + r" \\ ".join(lines) + "}"
+
+
 def _latin(character: str) -> str:
-    """A character that LaTeX can set without further packages, as letters with accents are; or a question mark."""
+    """A character that LaTeX can set without further packages, as letters with accents are; or its number."""
     parts = unicodedata.normalize("NFD", character)
     if parts[0].isascii() and all(accent in _ACCENTS for accent in parts[1:]):
         return character
-    return "?"
+    return f"[U+{ord(character):04X}]"
 
 
 def _breakable(text: str) -> str:
