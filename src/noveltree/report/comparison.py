@@ -20,7 +20,7 @@ from noveltree.report.panel import Panel, agent_cell
 from noveltree.report.wording import MISSING, counted, decimal, number_cell, percent
 
 #: The bootstrap draws so often, and its intervals hold so much.
-_RESAMPLES, _CONFIDENCE = 10_000, 0.95
+_RESAMPLES, _CONFIDENCE = 5_000, 0.95
 _THRESHOLDS = np.concatenate([np.linspace(0, 2, 41), np.linspace(2.1, 8, 60)])
 
 
