@@ -24,8 +24,9 @@ from noveltree.analysis.taxonomy import (
 from noveltree.published import OTHER_AGENTS
 from noveltree.report.background import settings_section, taxonomy_section
 from noveltree.report.comparison import aggregate_section, pairwise_section, summary_section
-from noveltree.report.document import Document, Notice, Paragraph, Section, Table
+from noveltree.report.document import Document, Paragraph, Section, Table
 from noveltree.report.panel import Panel
+from noveltree.report.problems import problems_section
 from noveltree.report.progress import anytime_section, recorded_curves, released_curves
 from noveltree.report.scores import (
     HIGHER_THAN_ALL,
@@ -139,65 +140,6 @@ def _own_sections(
 
 def _with_scores(agents: Sequence[AgentScores], games: Sequence[str]) -> list[AgentScores]:
     return [agent for agent in agents if any(game in agent.games for game in games)]
-
-
-def problems_section(records: Records, ours: Sequence[AgentScores], compared: Sequence[AgentScores]) -> Section:
-    """What is wrong with the records, or that nothing is."""
-    notices = []
-    if records.failed:
-        items = tuple(f"{trial.trial}: {trial.error}" for trial in records.failed)
-        notices.append(Notice("problem", f"{counted(len(items), 'trial')} failed", items))
-    different = [agent.title for agent in compared if agent.differs]
-    different += [each.name for each in records.curves if each.differs and each.name not in different]
-    if different:
-        items = tuple(dict.fromkeys(different))
-        notices.append(
-            Notice(
-                "problem",
-                "Played under other conditions than the rest, and marked with †: compare with care",
-                items,
-            )
-        )
-    if records.unfinished:
-        notices.append(
-            Notice(
-                "problem",
-                f"{counted(len(records.unfinished), 'trial')} not finished, and not in the scores",
-                (listed(records.unfinished, 6),),
-            )
-        )
-    if gaps := [
-        f"{agent.title}: {listed([f'{title_of(game)} ({count})' for game, count in sorted(agent.missing.items())])}"
-        for agent in ours
-        if agent.missing
-    ]:
-        notices.append(Notice("problem", "Trials that are missing from scores, by game", tuple(gaps)))
-    if records.without_files:
-        notices.append(
-            Notice("problem", "Scores whose episodes are not there any more", (listed(records.without_files, 6),))
-        )
-    if records.unverified:
-        places = (listed(records.unverified, 6),)
-        notices.append(Notice("problem", "Not verified, or changed since: run noveltree verify on", places))
-    if records.lost_intervals:
-        places = (listed(records.lost_intervals, 6),)
-        notices.append(Notice("problem", "Damaged metrics: learning curves that lack intervals", places))
-    if records.tables:
-        notices.append(
-            Notice(
-                "problem",
-                "Tables: whether their scores are comparable, and were verified, is not known",
-                (listed(records.tables, 6),),
-            )
-        )
-    if not notices and records.agents:
-        notices.append(
-            Notice(
-                "good",
-                "No trial failed, none is missing, all scores are comparable, and all were verified by replay.",
-            )
-        )
-    return Section("problems", "Problems", tuple(notices))
 
 
 def _paper_sections(

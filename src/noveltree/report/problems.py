@@ -1,0 +1,62 @@
+"""What is wrong with records: it comes first in a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from noveltree.analysis.recorded import Records
+from noveltree.analysis.results import AgentScores
+from noveltree.report.document import Notice, Section
+from noveltree.report.wording import counted, listed, title_of
+
+#: Places that are named before the others are only counted.
+_MOST = 6
+
+
+def problems_section(records: Records, ours: Sequence[AgentScores], compared: Sequence[AgentScores]) -> Section:
+    """What is wrong with the records, or that nothing is; `compared` are those of `ours` in the comparisons."""
+    found = [(title, items) for title, items in _problems(records, ours, compared) if items]
+    notices = [Notice("problem", title, tuple(items)) for title, items in found]
+    if not notices and records.agents:
+        notices.append(
+            Notice(
+                "good",
+                "No trial failed, none is missing, all scores are comparable, and all were verified by replay.",
+            )
+        )
+    return Section("problems", "Problems", tuple(notices))
+
+
+def _problems(
+    records: Records, ours: Sequence[AgentScores], compared: Sequence[AgentScores]
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """What may be wrong, and with what it is."""
+    failed = [f"{trial.trial}: {trial.error}" for trial in records.failed]
+    yield f"{counted(len(failed), 'trial')} failed", failed
+    different = [agent.title for agent in compared if agent.differs]
+    different += [each.name for each in records.curves if each.differs]
+    yield (
+        "Played under other conditions than the rest, and marked with †: compare with care",
+        list(dict.fromkeys(different)),
+    )
+    yield (
+        f"{counted(len(records.unfinished), 'trial')} not finished, and not in the scores",
+        _places(records.unfinished),
+    )
+    yield "Trials that are missing from scores, by game", [_gaps(agent) for agent in ours if agent.missing]
+    yield "Scores whose episodes are not there any more", _places(records.without_files)
+    yield "Not verified, or changed since: run noveltree verify on", _places(records.unverified)
+    yield "Damaged metrics: learning curves that lack intervals", _places(records.lost_intervals)
+    yield (
+        "Tables: whether their scores are comparable, and were verified, is not known",
+        _places(records.tables),
+    )
+
+
+def _places(names: Sequence[str]) -> list[str]:
+    return [listed(names, _MOST)] if names else []
+
+
+def _gaps(agent: AgentScores) -> str:
+    games = [f"{title_of(game)} ({count})" for game, count in sorted(agent.missing.items())]
+    return f"{agent.title}: {listed(games)}"
