@@ -489,7 +489,10 @@ class TestCurves:
     def test_the_conditions_of_a_curve_without_scores_are_said(self, tmp_path: Path) -> None:
         unfinished_run(tmp_path / "five", (3.0, 4.0))
         unfinished_run(tmp_path / "three", (100.0, 200.0), budget=3.0)
-        assert notice(report_of(tmp_path), "other conditions") == "n-cpl (budget 3)"
+        document = report_of(tmp_path)
+        assert notice(document, "other conditions") == "n-cpl (budget 3)"
+        (chart,) = charts(document, "own-curves")
+        assert sorted(series.name for series in chart.series) == ["n-cpl", "n-cpl (budget 3) †"]
 
     def test_an_agent_with_several_budgets_has_an_anytime_curve(self, five: Path, three: Path) -> None:
         document = report_of(five, three)

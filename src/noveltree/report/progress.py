@@ -23,7 +23,7 @@ def recorded_curves(curves: Sequence[LearningCurves]) -> Section | None:
     for each in curves:
         points = mean_curve([points_of_run(run) for run in each.runs])
         series = by_game.setdefault(each.game, [])
-        series.append(_series(each.name, points))
+        series.append(_series(f"{each.name} †" if each.differs else each.name, points))
         end = max(run.intervals[-1].interactions for run in each.runs)
         name = f"authors' {PUBLISHED_AGENTS.get(each.agent)}"
         behind = _released(each.game, each.agent, name, at_most=end, behind=True)
