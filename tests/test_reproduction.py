@@ -17,6 +17,7 @@ from noveltree.records.run_directory import RunDirectory
 
 ROOT = Path(__file__).parent.parent
 PLANNERS = ROOT / "results" / "paper-planners"
+ANYTIME = ROOT / "results" / "anytime"
 EPISODES = sorted(PLANNERS.glob("trials/*/*/*/evaluation/*/*.json"))
 DOCUMENT = (ROOT / "docs" / "reproduction.md").read_text()
 
@@ -35,12 +36,29 @@ def test_the_table_in_the_document_is_that_of_the_benchmark() -> None:
     assert script.build_table(script.read_scores(PLANNERS / "results.csv")) in DOCUMENT
 
 
-def test_the_benchmark_is_what_its_manifest_says() -> None:
-    manifest = read_manifest(PLANNERS)
+def test_the_table_of_budgets_is_that_of_the_benchmarks() -> None:
+    assert load_script("anytime").build_table([ANYTIME, PLANNERS]) in DOCUMENT
+
+
+@pytest.mark.parametrize(("folder", "episodes"), [(PLANNERS, 240), (ANYTIME, 240)], ids=["planners", "anytime"])
+def test_benchmarks_are_what_their_manifests_say(folder: Path, episodes: int) -> None:
+    manifest = read_manifest(folder)
     assert manifest is not None
-    assert list(manifest.changes(checksums(PLANNERS))) == []
-    assert manifest.episodes == len(EPISODES)
-    assert not list(check_benchmark(PLANNERS, PLANNERS))
+    assert list(manifest.changes(checksums(folder))) == []
+    assert manifest.episodes == episodes
+    for plan in sorted(folder.rglob("plan.json")):
+        assert not list(check_benchmark(plan.parent, plan.parent))
+
+
+def test_with_ten_interactions_both_planners_do_nearly_the_same() -> None:
+    same = 0
+    for game in ("berzerk", "gravitar"):
+        for index in range(10):
+            name = f"trial-0/evaluation/interval-0000/{index:05}.json"
+            folder = ANYTIME / "budget-10" / "trials" / game
+            classic, depth = (read_episode(folder / agent / name).episode.actions for agent in ("riw-c", "riw-d"))
+            same += classic == depth
+    assert same == 18
 
 
 def test_there_are_ten_episodes_of_each_planner_in_twelve_games_or_more() -> None:
@@ -54,7 +72,9 @@ def test_welchs_test_from_a_published_interval_by_hand() -> None:
     assert load_script().published_sd(1.6449) == pytest.approx((50 * 50 / 49) ** 0.5)
 
 
-@pytest.mark.parametrize("path", EPISODES[::20], ids=lambda path: str(path.relative_to(PLANNERS)))
+@pytest.mark.parametrize(
+    "path", [*EPISODES[::20], *sorted(ANYTIME.rglob("interval-0000/*.json"))[::60]], ids=lambda path: path.name
+)
 def test_recorded_scores_hold(path: Path) -> None:
     assert verify_episode(read_episode(path)).holds
 
