@@ -323,9 +323,20 @@ class TestWhereTo:
         assert "tables has other files, such as mine.csv; choose an empty directory" in told.sentence
         Path("mine.csv").write_text("mine")
         Path("tables/mine.csv").unlink()
-        Path("tables/contents.csv").write_text("file,what\n../mine.csv,mine\n")
+        assert cli("report", "--published", "--format", "csv", "-o", "tables").code == 0
+        contents = Path("tables/contents.csv")
+        contents.write_text(contents.read_text() + "../mine.csv,mine\n")
         assert cli("report", "--published", "--format", "csv", "-o", "tables").code == 0
         assert Path("mine.csv").read_text() == "mine"
+
+    @pytest.mark.parametrize("contents", [b"", b"file,what\nmine.csv,mine\n", b"\xff\xfe", b'file,"'])
+    def test_what_only_looks_like_a_report_is_left_alone(self, cli: Cli, contents: bytes) -> None:
+        Path("tables").mkdir()
+        Path("tables/mine.csv").write_text("mine")
+        Path("tables/contents.csv").write_bytes(contents)
+        told = cli("report", "--published", "--format", "csv", "-o", "tables")
+        assert "tables has other files, such as contents.csv; choose an empty directory" in told.sentence
+        assert Path("tables/mine.csv").read_text() == "mine"
 
     def test_a_report_can_be_printed(self, cli: Cli) -> None:
         shown = cli("report", "--published", "--format", "md", "-o", "-")

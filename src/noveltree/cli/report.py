@@ -162,7 +162,7 @@ def _report_in(path: Path) -> set[str]:
     """The names of the files of a report that is there already, and may be replaced."""
     try:
         return files_of((path / CONTENTS).read_text())
-    except (OSError, UnicodeDecodeError, csv.Error):
+    except (OSError, ValueError, csv.Error):  # there is none, or it is no table
         return set()
 
 

@@ -12,12 +12,14 @@ from noveltree.report.wording import MISSING
 
 #: The table of contents: a row per file.
 CONTENTS = "contents.csv"
+#: Its heading, by which it is told from anybody else's.
+_HEADING = ("file", "what it is in this noveltree report")
 
 
 def to_csv_files(document: Document) -> dict[str, str]:
     """The contents of the files by their names."""
     files = {}
-    contents: list[Sequence[object]] = [("file", "what")]
+    contents: list[Sequence[object]] = [_HEADING]
     problems: list[Sequence[object]] = [("problem", "what")]
     episodes: list[Sequence[object]] = [("of", "score", "verified", "file", "video")]
     for block in document.blocks():
@@ -42,10 +44,11 @@ def to_csv_files(document: Document) -> dict[str, str]:
 
 
 def files_of(contents: str) -> set[str]:
-    """The names of the files of a report, by the text of its table of contents; that of which among them."""
-    rows = csv.reader(io.StringIO(contents))
-    names = {row[0] for row in rows if row and row[0].endswith(".csv") and "/" not in row[0]}
-    return {CONTENTS, *names}
+    """The names of the files of a report, by the text of its table of contents; none if it is that of another."""
+    heading, *rows = csv.reader(io.StringIO(contents))
+    if tuple(heading) != _HEADING:
+        return set()
+    return {CONTENTS, *(row[0] for row in rows if row and row[0].endswith(".csv") and "/" not in row[0])}
 
 
 def _write(rows: Iterable[Sequence[object]]) -> str:
