@@ -12,7 +12,7 @@ from pathlib import Path
 from noveltree.analysis.anytime import anytime_curves
 from noveltree.analysis.recorded import read_records
 from noveltree.simulators.games import game_title
-from reproduction import replace_section
+from reproduction import print_or_write
 
 
 def main() -> None:
@@ -20,11 +20,7 @@ def main() -> None:
     parser.add_argument("directories", type=Path, nargs="+", help="benchmarks, or folders of them")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
-    table = build_table(options.directories)
-    if options.write is None:
-        print(table)
-    else:
-        options.write.write_text(replace_section(options.write.read_text(), "budgets", table))
+    print_or_write(build_table(options.directories), options.write, "budgets")
 
 
 def build_table(directories: Sequence[Path]) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from noveltree.records.run_directory import RunDirectory
 from noveltree.simulators.games import game_title
-from reproduction import replace_section
+from reproduction import print_or_write
 
 AUTHORS = Path(__file__).parent.parent / "results" / "authors_intervals.csv"
 
@@ -22,11 +22,7 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
-    table = build_table(options.directory)
-    if options.write is None:
-        print(table)
-    else:
-        options.write.write_text(replace_section(options.write.read_text(), "learning", table))
+    print_or_write(build_table(options.directory), options.write, "learning")
 
 
 def build_table(directory: Path) -> str:

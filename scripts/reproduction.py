@@ -25,11 +25,7 @@ def main() -> None:
     parser.add_argument("table", type=Path, help="as `noveltree benchmark collect` writes it")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
-    table = build_table(read_scores(options.table))
-    if options.write is None:
-        print(table)
-    else:
-        options.write.write_text(replace_section(options.write.read_text(), "planners", table))
+    print_or_write(build_table(read_scores(options.table)), options.write, "planners")
 
 
 def read_scores(path: Path) -> dict[tuple[str, str], list[float]]:
@@ -44,12 +40,15 @@ def read_scores(path: Path) -> dict[tuple[str, str], list[float]]:
     return scores
 
 
-def replace_section(text: str, name: str, table: str) -> str:
-    """A document with another table between the marks of a section."""
-    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    head, rest = text.split(begin)
+def print_or_write(table: str, document: Path | None, section: str) -> None:
+    """Put a table between the marks of a section of a document, or print it if none is given."""
+    if document is None:
+        print(table)
+        return
+    begin, end = f"<!-- {section}: begin -->", f"<!-- {section}: end -->"
+    head, rest = document.read_text().split(begin)
     _, tail = rest.split(end)
-    return f"{head}{begin}\n\n{table}\n\n{end}{tail}"
+    document.write_text(f"{head}{begin}\n\n{table}\n\n{end}{tail}")
 
 
 def published_sd(interval: float) -> float:

@@ -28,9 +28,9 @@ from noveltree.report.document import Chart, Charts, Document, Notice, Series, T
 from noveltree.report.html import to_html
 from noveltree.report.latex import to_latex
 from noveltree.report.markdown import to_markdown
-from noveltree.report.report import build_report
 from tests.benchmarks import TINY, create
 from tests.command_line import Cli
+from tests.test_report import report_of, table
 
 ROOT = Path(__file__).parent.parent
 HEAD = "agent,game,trial,episode,phase,score"
@@ -38,12 +38,7 @@ GOOD = "all were verified by replay"
 
 
 def report(records: Records | None = None, *, published: bool = False) -> Document:
-    return build_report(records, published=published, base=Path(), title="", rng=np.random.default_rng(0))
-
-
-def table(document: Document, name: str) -> Table:
-    (found,) = (block for block in document.blocks() if isinstance(block, Table) and block.name == name)
-    return found
+    return report_of(records=records, published=published)
 
 
 def problems(document: Document) -> str:

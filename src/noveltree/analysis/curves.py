@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 from noveltree.analysis.statistics import Sample
 from noveltree.errors import RecordError
 from noveltree.published import TrialCurve
+from noveltree.records.run_directory import is_number
 
 _MILLION = 1_000_000
 
@@ -107,7 +107,7 @@ def finished_intervals(
         raise RecordError(f"The metrics of {where} are damaged: a line has no {error}.") from error
     for each in intervals:
         for number in (each.interval, each.interactions, each.mean_return):
-            if not isinstance(number, int | float) or not math.isfinite(number):
+            if not is_number(number):
                 raise RecordError(f"The metrics of {where} are damaged: {number!r} is no number.")
     return intervals
 

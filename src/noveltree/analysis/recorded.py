@@ -375,8 +375,7 @@ def settings_in_words(protocol: Protocol, label: str) -> str:
     if protocol.learning is not None:
         parts.append(f"trained for {protocol.learning.schedule.interactions:,} interactions")
     if (usual := published_rule(protocol)) is not None:
-        unusual = [
-            each for each in compare_protocols(usual, protocol) if each.comparable and each.setting in _METHOD
-        ]
-        parts += [f"{each.setting.replace('_', ' ')} {each.second}" for each in unusual]
+        differ = {each.setting for each in compare_protocols(usual, protocol) if each.comparable}
+        if unusual := differ.intersection(_METHOD):
+            parts.append(in_words(protocol, unusual))
     return ", ".join(parts)

@@ -30,8 +30,10 @@ class Sample:
         values = np.asarray(scores, dtype=np.float64)
         if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
             raise ValueError("A sample is one or more finite scores.")
-        if len(values) == 1 or values.min() == values.max():  # exactly so: sums of fractions would be rounded
-            return cls(float(values[0]), math.nan if len(values) == 1 else 0.0, len(values))
+        if len(values) == 1:
+            return cls(float(values[0]), math.nan, 1)
+        if values.min() == values.max():  # exactly this, whereas a sum of fractions would be rounded
+            return cls(float(values[0]), 0.0, len(values))
         return cls(float(values.mean()), float(values.std(ddof=1)), len(values))
 
     @classmethod

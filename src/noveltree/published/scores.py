@@ -43,28 +43,24 @@ class OtherAgent:
     """In what its conditions are others."""
 
 
-_MODEL_FREE = "frame skip 4, at most {} frames, no lookahead, trained for 50 million interactions, {} starts, "
-#: In what these are not the conditions of the paper's own agents.
-_OTHERS = "frame skip 4, no lookahead, 50 million training interactions, {} starts, loss-of-life signal"
-_LONGER = f"{_OTHERS}, at most 108,000 frames"
+def _without_model(title: str, table: str, starts: str, frames: str) -> OtherAgent:
+    """One that learns without a model; only the length of its episodes may be that of the paper's own agents."""
+    longer = "" if frames == "18,000" else f", at most {frames} frames"
+    return OtherAgent(
+        title,
+        table,
+        f"frame skip 4, at most {frames} frames, no lookahead, trained for 50 million interactions, "
+        f"{starts} starts, loss-of-life signal",
+        "frame skip 4, no lookahead, 50 million training interactions, "
+        f"{starts} starts, loss-of-life signal{longer}",
+    )
+
+
 OTHER_AGENTS: dict[str, OtherAgent] = {
-    "dqn": OtherAgent(
-        "DQN",
-        "dqn",
-        _MODEL_FREE.format("18,000", "random no-op") + "loss-of-life signal",
-        _OTHERS.format("random no-op"),
-    ),
-    "rainbow-human-starts": OtherAgent(
-        "Rainbow, human starts",
-        "rainbow-human-starts",
-        _MODEL_FREE.format("108,000", "human") + "loss-of-life signal",
-        _LONGER.format("human"),
-    ),
-    "rainbow-noop-starts": OtherAgent(
-        "Rainbow, no-op starts",
-        "rainbow-noop-starts",
-        _MODEL_FREE.format("108,000", "random no-op") + "loss-of-life signal",
-        _LONGER.format("random no-op"),
+    "dqn": _without_model("DQN", "dqn", "random no-op", "18,000"),
+    "rainbow-human-starts": _without_model("Rainbow, human starts", "rainbow-human-starts", "human", "108,000"),
+    "rainbow-noop-starts": _without_model(
+        "Rainbow, no-op starts", "rainbow-noop-starts", "random no-op", "108,000"
     ),
     "human": OtherAgent(
         "Human", "dqn", "a professional games tester, as Mnih et al. (2015) report", "a human player"

@@ -220,14 +220,15 @@ class RunDirectory:
                 "written again, delete it and run again."
             )
         scores = result.get("scores")
-        if not isinstance(scores, list) or not scores or not all(map(_is_number, [*scores, result.get("score")])):
+        if not isinstance(scores, list) or not scores or not all(map(is_number, [*scores, result.get("score")])):
             raise RecordError(f"{self.path / RESULT} is not a result of noveltree: delete it and run again.")
         if not isinstance(first := result.get("evaluated_from", 0), int) or first < 0:
             raise RecordError(f"{self.path / RESULT} is not a result of noveltree: delete it and run again.")
         return result
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether what was read is a finite number."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     try:

@@ -18,15 +18,15 @@ _HEADING = ("file", "what it is in this noveltree report")
 
 def to_csv_files(document: Document) -> dict[str, str]:
     """The contents of the files by their names."""
-    files = {}
-    contents: list[Sequence[object]] = [_HEADING]
-    problems: list[Sequence[object]] = [("problem", "what")]
-    episodes: list[Sequence[object]] = [("of", "score", "verified", "file", "video")]
+    made: list[tuple[str, str, Iterable[Sequence[object]]]] = []  # name, what it is, rows
+    problems: list[Sequence[object]] = []
+    episodes: list[Sequence[object]] = []
     for block in document.blocks():
         match block:
-            case Table() | Charts():
-                files[f"{block.name}.csv"] = _write(_table(block) if isinstance(block, Table) else _charts(block))
-                contents.append((f"{block.name}.csv", block.caption))
+            case Table():
+                made.append((block.name, block.caption, _table(block)))
+            case Charts():
+                made.append((block.name, block.caption, _charts(block)))
             case Notice(kind="problem"):
                 problems += [(block.title, item) for item in block.items]
             case EpisodeList():
@@ -34,13 +34,13 @@ def to_csv_files(document: Document) -> dict[str, str]:
                     (block.title, each.score.replace(",", ""), int(each.verified), each.file, each.video)
                     for each in block.episodes
                 ]
-    if len(problems) > 1:
-        files["problems.csv"] = _write(problems)
-        contents.append(("problems.csv", "What is wrong with the records."))
-    if len(episodes) > 1:
-        files["episodes.csv"] = _write(episodes)
-        contents.append(("episodes.csv", "The records behind the scores."))
-    return {CONTENTS: _write(contents), **files}
+    if problems:
+        made.append(("problems", "What is wrong with the records.", [("problem", "what"), *problems]))
+    if episodes:
+        heading = ("of", "score", "verified", "file", "video")
+        made.append(("episodes", "The records behind the scores.", [heading, *episodes]))
+    contents = [_HEADING, *((f"{name}.csv", what) for name, what, _ in made)]
+    return {CONTENTS: _write(contents), **{f"{name}.csv": _write(rows) for name, _, rows in made}}
 
 
 def files_of(contents: str) -> set[str]:

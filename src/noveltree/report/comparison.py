@@ -64,7 +64,7 @@ def summary_section(panel: Panel, *, rng: np.random.Generator) -> Section:
 
 def _gaps(panel: Panel) -> list[Paragraph]:
     """What has to be said where agents with different games stand side by side."""
-    return [Paragraph(" ".join(panel.gaps()))] if panel.gaps() else []
+    return [Paragraph(" ".join(gaps))] if (gaps := panel.gaps()) else []
 
 
 def _estimate_cell(estimate: Estimate | None) -> Cell:

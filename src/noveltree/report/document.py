@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+#: Tables with more columns have their intervals below the means, as the paper's have.
+_COMPACT = 6
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -33,6 +36,12 @@ class Cell:
         """Its text, with the badge in brackets."""
         return f"{self.text} ({self.badge})" if self.badge else self.text
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """A mean, and below it its interval, if it has one."""
+        mean, plus_minus, interval = self.text.partition(" ± ")
+        return (mean, f"± {interval}") if plus_minus else (mean,)
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -58,6 +67,11 @@ class Table:
     foot: tuple[tuple[Cell, ...], ...] = ()
     matrix: bool = False
     """Whether its rows are compared with its columns, and coloured."""
+
+    @property
+    def compact(self) -> bool:
+        """Whether intervals stand below their means."""
+        return len(self.columns) > _COMPACT
 
     def groups(self) -> list[tuple[str, int]]:
         """What runs of columns have in common, and how long they are; empty if no column has a group."""

@@ -25,8 +25,8 @@ from noveltree.version import __version__
 
 #: Steps of colour between even and always better, or worse.
 _SHADES = 10
-#: Tables with more columns have their intervals below the means; with still more they are set smaller on paper.
-_COMPACT, _MANY = 6, 12
+#: Tables with more columns are set smaller on paper.
+_MANY = 12
 #: Longer headings may be broken into lines where short ones, as `N-CPL`, are not.
 _LONG = 16
 
@@ -79,7 +79,7 @@ def _notice(notice: Notice) -> str:
 
 def _table(table: Table) -> str:
     kind = "matrix" if table.matrix else "sortable"
-    if len(table.columns) > _COMPACT:
+    if table.compact:
         kind += " compact"
     if len(table.columns) > _MANY:
         kind += " many"
@@ -123,8 +123,8 @@ def _cell(cell: Cell, column: Column, *, name: str) -> str:
     if cell.heat is not None:
         distance = cell.heat - 0.5
         kinds += ["heat", "hot" if distance >= 0 else "cold", f"h{round(abs(distance) * 2 * _SHADES)}"]
-    mean, plus_minus, interval = cell.text.partition(" ± ")
-    text = _name(mean) + (f' <span class="pm">± {escape(interval)}</span>' if plus_minus else "")
+    mean, *interval = cell.lines
+    text = _name(mean) + "".join(f' <span class="pm">{escape(line)}</span>' for line in interval)
     if cell.badge:
         text += f' <span class="badge {cell.badge}">{cell.badge}</span>'
     if cell.link:

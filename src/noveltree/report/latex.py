@@ -32,8 +32,6 @@ _PREAMBLE = r"""\documentclass{article}
 """
 #: Lines that fit on a page; longer tables are cut into parts.
 _MOST_LINES = 62
-#: Tables with more columns have their intervals below the means, as the paper's have.
-_COMPACT = 6
 #: Longer headings, and longer names of rows, are broken into lines of so many letters.
 _HEADING, _NAME = 14, 28
 #: Grave, acute, circumflex, tilde, diaeresis, ring, caron, cedilla.
@@ -81,12 +79,14 @@ def _blocks(blocks: Sequence[Block]) -> Iterator[str]:
 
 def _tables(table: Table) -> Iterator[str]:
     """The table, in as many parts as pages need."""
-    lines = sum(max(cell.count(r"\\") + 1 for cell in _cells(row, table)) for row in table.rows)
+    prose = [_is_prose(table, number) for number in range(len(table.columns))]
+    all_rows, all_foot = ([_cells(row, table, prose) for row in rows] for rows in (table.rows, table.foot))
+    lines = sum(max(cell.count(r"\\") + 1 for cell in cells) for cells in all_rows)
     count = max(1, -(-lines // _MOST_LINES))
-    size = -(-len(table.rows) // count) or 1
+    size = -(-len(all_rows) // count) or 1
     for part in range(count):
-        rows = list(table.rows[part * size : (part + 1) * size])
-        foot = table.foot if part == count - 1 else ()
+        rows = all_rows[part * size : (part + 1) * size]
+        foot = all_foot if part == count - 1 else []
         caption = table.caption if count == 1 else f"{table.caption} (Part {part + 1} of {count}.)"
         label = table.name if part == 0 else f"{table.name}-{part + 1}"
         yield "\n".join(
@@ -95,7 +95,7 @@ def _tables(table: Table) -> Iterator[str]:
                 rf"\caption{{{_text(caption)}}}\label{{tab:{label}}}",
                 r"\centering\scriptsize",
                 r"\begin{lrbox}{\tablebox}",
-                rf"\begin{{tabular}}{{{_alignment(table)}}}",
+                rf"\begin{{tabular}}{{{_alignment(table, prose)}}}",
                 *_head(table),
                 *(_row(row, table) + (r" \hline" if table.matrix else "") for row in rows),
                 *([r"\hline"] if foot else []),
@@ -106,9 +106,9 @@ def _tables(table: Table) -> Iterator[str]:
         )
 
 
-def _alignment(table: Table) -> str:
+def _alignment(table: Table, prose: Sequence[bool]) -> str:
     return "".join(
-        "p{80mm}" if _is_prose(table, number) else "l" if column.words or number == 0 else "c"
+        "p{80mm}" if prose[number] else "l" if column.words or number == 0 else "c"
         for number, column in enumerate(table.columns)
     )
 
@@ -125,27 +125,26 @@ def _head(table: Table) -> Iterator[str]:
     yield " & ".join(rf"\textbf{{{title}}}" if title else "" for title in titles) + r" \\ \hline"
 
 
-def _row(row: Sequence[Cell], table: Table) -> str:
-    cells = _cells(row, table)
+def _row(cells: Sequence[str], table: Table) -> str:
+    first, *others = cells
     if table.matrix:
-        cells[0] = rf"\textbf{{{cells[0]}}}"
-    if cells[0].startswith(("[", "*")):  # which the end of the row before would take for its own
-        cells[0] = "{}" + cells[0]
-    return " & ".join(cells) + r" \\"
+        first = rf"\textbf{{{first}}}"
+    if first.startswith(("[", "*")):  # which the end of the row before would take for its own
+        first = "{}" + first
+    return " & ".join([first, *others]) + r" \\"
 
 
-def _cells(row: Sequence[Cell], table: Table) -> list[str]:
-    return [_cell(cell, table, number) for number, cell in enumerate(row)]
+def _cells(row: Sequence[Cell], table: Table, prose: Sequence[bool]) -> list[str]:
+    return [_cell(cell, table, is_name=number == 0 and not prose[0]) for number, cell in enumerate(row)]
 
 
-def _cell(cell: Cell, table: Table, number: int) -> str:
+def _cell(cell: Cell, table: Table, *, is_name: bool) -> str:
     if cell.blank:
         return r"\cellcolor[gray]{0.6}"
-    mean, plus_minus, interval = cell.text.partition(" ± ")
-    if number == 0 and not _is_prose(table, number):
+    if is_name:
         text = _lines(cell.plain, _NAME, "", "l")
-    elif plus_minus and len(table.columns) > _COMPACT:
-        text = _stacked([_text(mean), _text(f"± {interval}")], "", "c")
+    elif table.compact and len(cell.lines) > 1:
+        text = _stacked([_text(line) for line in cell.lines], "", "c")
     else:
         text = _text(cell.plain)
     if cell.strong and text:

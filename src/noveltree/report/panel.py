@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from noveltree.analysis.results import AgentScores
 from noveltree.report.document import Cell, Column
-from noveltree.report.wording import counted, listed, title_of
+from noveltree.report.wording import counted, listed, title_of, with_mark
 
 #: Where scores come from.
 PUBLISHED, RECORDED = "published", "recorded"
@@ -50,7 +50,7 @@ class Panel:
 
 def marked(agent: AgentScores) -> str:
     """An agent's title, with a mark if it played under other conditions."""
-    return f"{agent.title} †" if agent.differs else agent.title
+    return with_mark(agent.title, agent.differs)
 
 
 def agent_cell(agent: AgentScores, *, badge: bool) -> Cell:

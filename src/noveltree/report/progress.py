@@ -12,7 +12,7 @@ from noveltree.published import PUBLISHED_AGENTS, authors_curve
 from noveltree.report.document import Cell, Chart, Charts, Column, Section, Series, Table
 from noveltree.report.panel import Panel
 from noveltree.report.scores import score_of
-from noveltree.report.wording import MISSING, title_of
+from noveltree.report.wording import MISSING, title_of, with_mark
 
 _MILLION = 1_000_000
 
@@ -23,7 +23,7 @@ def recorded_curves(curves: Sequence[LearningCurves]) -> Section | None:
     for each in curves:
         points = mean_curve([points_of_run(run) for run in each.runs])
         series = by_game.setdefault(each.game, [])
-        series.append(_series(f"{each.name} †" if each.differs else each.name, points))
+        series.append(_series(with_mark(each.name, each.differs), points))
         end = max(run.intervals[-1].interactions for run in each.runs)
         name = f"authors' {PUBLISHED_AGENTS.get(each.agent)}"
         behind = _released(each.game, each.agent, name, at_most=end, behind=True)

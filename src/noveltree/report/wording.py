@@ -26,6 +26,11 @@ def title_of(game: str) -> str:
     return game_title(game) if game in ACTION_COUNTS else game
 
 
+def with_mark(title: str, differs: str) -> str:
+    """What an agent is called, with a mark if its conditions are not those of the others."""
+    return f"{title} †" if differs else title
+
+
 def decimal(value: float, digits: int = 2) -> str:
     """`4,365.20`; a minus that is none is left out."""
     text = f"{value:,.{digits}f}"
