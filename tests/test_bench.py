@@ -8,6 +8,7 @@ from dataclasses import fields
 import pytest
 
 from noveltree.bench import PlanningCost, measure_planning
+from noveltree.bench.planning import quartiles
 from noveltree.errors import InputError
 
 
@@ -25,6 +26,12 @@ def test_costs_are_measured_for_every_game_and_budget() -> None:
         assert 0 < cost.ratio_low <= cost.ratio <= cost.ratio_high
         assert cost.interaction_us > 0
         assert cost.raw_us > 0
+
+
+def test_the_quartiles_of_a_few_steps_are_among_them() -> None:
+    assert quartiles([42.3, 0.9]) == pytest.approx((0.9 + 41.4 / 4, 42.3 - 41.4 / 4))
+    assert quartiles([1.0, 2.0, 3.0, 4.0, 5.0]) == (2.0, 4.0)
+    assert quartiles([7.0]) == (7.0, 7.0)
 
 
 def test_the_result_is_json() -> None:

@@ -116,8 +116,7 @@ def _measure_in(simulator: Atari, protocol: Protocol, steps: int) -> PlanningCos
         ratios.append(planning / raw)
         planning_us.append(planning / interactions * 1e6)
         raw_us.append(raw / interactions * 1e6)
-    # Inclusive: the quartiles of a few steps stay among them, where the default would extrapolate, even below zero.
-    low, _, high = statistics.quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else ratios * 3
+    low, high = quartiles(ratios)
     return PlanningCost(
         game=protocol.game,
         agent=protocol.agent,
@@ -131,6 +130,12 @@ def _measure_in(simulator: Atari, protocol: Protocol, steps: int) -> PlanningCos
         raw_us=round(statistics.median(raw_us), 1),
         node_bytes=round(node_bytes),
     )
+
+
+def quartiles(ratios: Sequence[float]) -> tuple[float, float]:
+    """The lower and the upper one, among what was measured: of a few steps the usual method would extrapolate."""
+    low, _, high = statistics.quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else [*ratios] * 3
+    return low, high
 
 
 def _measure_node_bytes(simulator: Atari) -> float:
