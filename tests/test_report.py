@@ -326,6 +326,14 @@ class TestProblems:
         assert titles(table(document, "own-scores")) == ["game", "riw-d", "riw-c (budget 3) †"]
         assert notice(document, "other conditions") == "riw-c (budget 3)"
 
+    def test_another_budget_in_a_game_of_its_own_is_compared(self) -> None:
+        """Otherwise its scores in that game would be in no table of scores."""
+        (main,) = results_of_arrays({"riw-c": [[1.0]]}, ["pong"]).agents
+        (other,) = results_of_arrays({"riw-c (budget 3)": [[2.0, 3.0]]}, ["pong", "breakout"]).agents
+        other = replace(other, label="riw-c", differs="budget 3", differs_in=("budget",))
+        made = table(report_of(records=Records((main, other))), "own-scores")
+        assert cell(made, "Breakout", "riw-c (budget 3) †").numbers == (3.0,)
+
     def test_what_was_changed_since_it_was_verified_is_said(self, five: Path, tmp_path: Path) -> None:
         shutil.copytree(five, tmp_path / "copy")
         path = episodes_in(tmp_path / "copy")[0]
