@@ -11,8 +11,8 @@ import pytest
 
 from noveltree.benchmark import audit
 from noveltree.cli import main
-from tests.benchmarks import LESS_BUDGET, SHORTER, played
-from tests.command_line import Cli, Result
+from tests.support.benchmarks import LESS_BUDGET, SHORTER, played
+from tests.support.command_line import Cli, Result
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from noveltree.lookahead import (
     select_action,
 )
 from noveltree.novelty import ClassicNovelty, DepthNovelty, NoPruning
-from tests.reference import Reference
-from tests.worlds import TableFeatures, TableState, TableWorld, tree_of, worlds
+from tests.support.reference import Reference
+from tests.support.worlds import TableFeatures, TableState, TableWorld, tree_of, worlds
 
 NOVELTIES = {
     "classic": lambda world: ClassicNovelty(TableFeatures(world)),

@@ -12,7 +12,7 @@ import pytest
 from noveltree.analysis.recorded import read_records
 from noveltree.analysis.tables import NEEDED
 from noveltree.report.report import build_report
-from tests.command_line import Cli
+from tests.support.command_line import Cli
 
 ROOT = Path(__file__).parent.parent
 DOCUMENT = (ROOT / "docs" / "analysis.md").read_text()

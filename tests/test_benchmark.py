@@ -33,9 +33,9 @@ from noveltree.records.files import checksum
 from noveltree.records.journal import Journal
 from noveltree.records.manifest import read_manifest
 from noveltree.records.run_directory import RunDirectory
-from tests.benchmarks import SMALL, TINY, create, table
-from tests.command_line import NOVELTREE, Cli, on_a_terminal
-from tests.processes import children_of, is_alive, wait_until
+from tests.support.benchmarks import SMALL, TINY, create, table
+from tests.support.command_line import NOVELTREE, Cli, on_a_terminal
+from tests.support.processes import children_of, is_alive, wait_until
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ import pytest
 
 from noveltree.benchmark import BenchmarkDirectory, audit, run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
-from tests.benchmarks import SMALL, TINY, create, table
-from tests.command_line import NOVELTREE
-from tests.processes import children_of, is_alive, wait_until
+from tests.support.benchmarks import SMALL, TINY, create, table
+from tests.support.command_line import NOVELTREE
+from tests.support.processes import children_of, is_alive, wait_until
 
 #: Long enough to be killed many times: episodes are recorded all the time, so that killing is no failure.
 KILLED = SMALL.replace("training_interactions: 3000", "training_interactions: 8000").replace(

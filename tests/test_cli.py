@@ -19,7 +19,7 @@ from noveltree.records import read_episode, verify_episode
 from noveltree.simulators import Corridor, State, Transition
 from noveltree.simulators.games import PAPER_GAMES
 from noveltree.version import __version__
-from tests.command_line import NOVELTREE, Cli, in_a_process, on_a_terminal
+from tests.support.command_line import NOVELTREE, Cli, in_a_process, on_a_terminal
 
 COMMANDS = [
     *(["play"], ["games"], ["agents"], ["protocol", "show"], ["protocol", "diff"]),

@@ -25,8 +25,8 @@ from noveltree.records import read_episode, verify_episode, write_episode
 from noveltree.records.run_directory import RunDirectory
 from noveltree.simulators import Corridor, State, Transition
 from noveltree.trial import Watcher, train
-from tests.command_line import Cli, in_a_process, on_a_terminal
-from tests.runs import contents
+from tests.support.command_line import Cli, in_a_process, on_a_terminal
+from tests.support.runs import contents
 
 #: Two intervals, in about a second.
 SMALL = ("--interactions", 4000, "--interval", 500, "--budget", 5, "--max-frames", 200)

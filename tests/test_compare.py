@@ -16,9 +16,9 @@ from noveltree.benchmark import run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
 from noveltree.errors import InputError, RecordError
 from noveltree.trial import train
-from tests.benchmarks import TINY, create
-from tests.command_line import Cli
-from tests.runs import small_protocol
+from tests.support.benchmarks import TINY, create
+from tests.support.command_line import Cli
+from tests.support.runs import small_protocol
 
 ROOT = Path(__file__).parent.parent
 TABLE = """agent,game,trial,episode,phase,score,protocol_hash,differs

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests import golden_trials
-from tests.golden_lookaheads import CASES, DIRECTORY, encode, grow
+from tests.support import golden_trials
+from tests.support.golden_lookaheads import CASES, DIRECTORY, encode, grow
 
 
 @pytest.mark.parametrize("name", CASES)

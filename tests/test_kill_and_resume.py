@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from noveltree.trial import train
-from tests.killing import killed_protocol
-from tests.runs import contents
+from tests.support.killing import killed_protocol
+from tests.support.runs import contents
 
 ROOT = Path(__file__).parent.parent
 
@@ -34,7 +34,7 @@ class Kills(NamedTuple):
 
 def kill_and_resume(directory: Path, *options: str) -> Kills:
     """Train and be killed until the trial is over."""
-    command = [sys.executable, "-m", "tests.killing", str(directory), *options]
+    command = [sys.executable, "-m", "tests.support.killing", str(directory), *options]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600)
     assert result.returncode == 0, result.stdout + result.stderr
     return Kills(**json.loads(result.stdout))

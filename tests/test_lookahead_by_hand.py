@@ -30,7 +30,7 @@ from noveltree.lookahead import (
 )
 from noveltree.novelty import ClassicNovelty, DepthNovelty, NoPruning
 from noveltree.simulators import Corridor, State, Transition
-from tests.worlds import ScriptedRng, TableFeatures, TableWorld, tree_of
+from tests.support.worlds import ScriptedRng, TableFeatures, TableWorld, tree_of
 
 LEFT, RIGHT = 0, 1
 

@@ -20,10 +20,10 @@ from noveltree.benchmark import run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
 from noveltree.records.run_directory import RunDirectory
 from noveltree.trial import train
-from tests.benchmarks import SMALL, TINY, create, table
-from tests.command_line import NOVELTREE
-from tests.processes import wait_until
-from tests.runs import contents, small_protocol
+from tests.support.benchmarks import SMALL, TINY, create, table
+from tests.support.command_line import NOVELTREE
+from tests.support.processes import wait_until
+from tests.support.runs import contents, small_protocol
 
 pytestmark = [
     pytest.mark.ray,
@@ -35,13 +35,13 @@ TRIALS = SMALL.replace("training_interactions: 3000", "training_interactions: 80
 
 
 class TwoNodes:
-    """The cluster of `tests.two_nodes` in a process of its own: Ray reads its environment when it is imported."""
+    """The cluster of `tests.support.two_nodes` in its own process: Ray reads its environment when imported."""
 
     def __init__(self) -> None:
         self.environment = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         self.environment.pop("RAY_ADDRESS", None)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.two_nodes"],
+            [sys.executable, "-m", "tests.support.two_nodes"],
             cwd=Path(__file__).parent.parent,
             env=self.environment,
             stdin=subprocess.PIPE,

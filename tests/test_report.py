@@ -28,8 +28,8 @@ from noveltree.report.markdown import to_markdown
 from noveltree.report.report import build_report
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES, game_title
 from noveltree.trial import play_trial
-from tests.benchmarks import SMALL, TINY, create, episodes_in, fail, played, unfinished_run
-from tests.command_line import Cli
+from tests.support.benchmarks import SMALL, TINY, create, episodes_in, fail, played, unfinished_run
+from tests.support.command_line import Cli
 from tests.test_published_tables import TABLE_1, TABLE_2, TABLE_3
 
 DASH = "—"

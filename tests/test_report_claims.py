@@ -28,8 +28,8 @@ from noveltree.report.document import Chart, Charts, Document, Notice, Series, T
 from noveltree.report.html import to_html
 from noveltree.report.latex import to_latex
 from noveltree.report.markdown import to_markdown
-from tests.benchmarks import TINY, create
-from tests.command_line import Cli
+from tests.support.benchmarks import TINY, create
+from tests.support.command_line import Cli
 from tests.test_report import report_of, table
 
 ROOT = Path(__file__).parent.parent

@@ -14,7 +14,7 @@ import pytest
 from noveltree.report.document import Document
 from noveltree.report.html import to_html
 from noveltree.report.latex import to_latex
-from tests.benchmarks import LESS_BUDGET, SHORTER, SMALL, TINY, create, fail, played
+from tests.support.benchmarks import LESS_BUDGET, SHORTER, SMALL, TINY, create, fail, played
 from tests.test_report import ATARI, SCRIPT, report_of
 
 CHROMIUM = shutil.which("chromium")

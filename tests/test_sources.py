@@ -44,8 +44,8 @@ from noveltree.records.run_directory import RunDirectory
 from noveltree.simulators.action_counts import ACTION_COUNTS
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
 from noveltree.trial import play_trial
-from tests.benchmarks import TINY, create, episodes_in, fail, played, unfinished_run
-from tests.command_line import Cli
+from tests.support.benchmarks import TINY, create, episodes_in, fail, played, unfinished_run
+from tests.support.command_line import Cli
 
 #: A benchmark of one agent with another budget.
 

@@ -15,7 +15,7 @@ from noveltree.benchmark.template import TEMPLATE
 from noveltree.errors import InputError, UnknownNameError
 from noveltree.protocol import PRESETS, Protocol, make_protocol
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
-from tests.benchmarks import SMALL, TINY
+from tests.support.benchmarks import SMALL, TINY
 
 
 def with_line(line: str, text: str = TINY) -> str:

@@ -30,8 +30,8 @@ from noveltree.errors import RecordError
 from noveltree.published import published_smrf
 from noveltree.simulators import action_counts
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
-from tests.benchmarks import create
-from tests.command_line import Cli
+from tests.support.benchmarks import create
+from tests.support.command_line import Cli
 
 #: The shipped suite, but that each trial takes a moment.
 SMALL = shipped_suites()["smrf"].replace("episodes: 20", "episodes: 2").replace("max_frames: 750", "max_frames: 30")

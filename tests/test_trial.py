@@ -33,7 +33,7 @@ from noveltree.trial import Watcher, evaluate, train
 from noveltree.trial.memory import available_memory, check_memory, estimate_memory
 from noveltree.trial.state import read_deployment
 from noveltree.trial.trial import Trial
-from tests.runs import contents, small_protocol
+from tests.support.runs import contents, small_protocol
 
 
 @pytest.fixture(scope="module")

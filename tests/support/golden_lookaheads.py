@@ -1,6 +1,6 @@
 """Golden lookaheads: trees that were grown once, looked at, and must not change unnoticed.
 
-python -m tests.golden_lookaheads     writes them anew, after a change that is meant to change them
+python -m tests.support.golden_lookaheads     writes them anew, after a change that is meant to change them
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 from noveltree.episodes import drive
 from noveltree.protocol import make_protocol
-from tests.worlds import path_of
+from tests.support.worlds import path_of
 
-DIRECTORY = Path(__file__).parent / "golden"
+DIRECTORY = Path(__file__).parent.parent / "golden"
 DECISIONS = 3
 
 CASES: dict[str, dict[str, Any]] = {

@@ -1,6 +1,6 @@
 """Golden trials: small runs that were played once, and whose networks, episodes and metrics must not change.
 
-python -m tests.golden_trials     writes them anew, after a change that is meant to change them
+python -m tests.support.golden_trials     writes them anew, after a change that is meant to change them
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from noveltree.learning import LearningSettings
 from noveltree.learning.settings import ScheduleSettings, ValueSettings
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.trial import train
-from tests.runs import contents, small_protocol
+from tests.support.runs import contents, small_protocol
 
-DIRECTORY = Path(__file__).parent / "golden"
+DIRECTORY = Path(__file__).parent.parent / "golden"
 
 
 def _pong() -> Protocol:

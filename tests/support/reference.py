@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tests.worlds import TableWorld
+from tests.support.worlds import TableWorld
 
 Path = tuple[int, ...]
 

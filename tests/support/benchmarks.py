@@ -11,7 +11,7 @@ from noveltree.benchmark import BenchmarkDirectory, collect, plan_suite
 from noveltree.benchmark.suite import parse_suite
 from noveltree.records.run_directory import RunDirectory
 from noveltree.trial import play_trial, train
-from tests.runs import small_protocol
+from tests.support.runs import small_protocol
 
 #: Six trials of a second or so each, in which something is planned and something is learnt.
 SMALL = """

@@ -1,4 +1,4 @@
-"""Train, and kill whoever trains with SIGKILL at random instants, again and again: `python -m tests.killing`.
+"""Train, and kill whoever trains with SIGKILL at random instants: `python -m tests.support.killing`.
 
 Starting Python and loading torch takes longer than the trial, so this process loads everything once and forks a
 child for every life of the trial.
@@ -22,7 +22,7 @@ from noveltree.learning.learner import Learner
 from noveltree.learning.snapshot import Snapshot
 from noveltree.protocol import Protocol, make_protocol, play_episode
 from noveltree.trial import train
-from tests.runs import small_protocol
+from tests.support.runs import small_protocol
 
 assert noveltree.trial.trial.Trial
 

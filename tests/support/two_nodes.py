@@ -1,4 +1,4 @@
-"""A Ray cluster of two nodes with one core each: `python -m tests.two_nodes`.
+"""A Ray cluster of two nodes with one core each: `python -m tests.support.two_nodes`.
 
 It wants the token in RAY_AUTH_TOKEN. Prints its address; a line on standard input
 kills the second node at once, as if it had lost its power; the end of standard input ends the cluster.
