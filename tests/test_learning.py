@@ -10,7 +10,7 @@ import torch
 from scipy import stats
 
 from noveltree.errors import InputError, LearningError
-from noveltree.evaluation import Evaluation
+from noveltree.heuristics import Heuristics
 from noveltree.learning.architecture import Architecture
 from noveltree.learning.deployment import Deployment
 from noveltree.learning.experience import CriticalPath, Experience
@@ -25,8 +25,10 @@ from noveltree.learning.settings import LearningSettings, PolicySettings, Schedu
 from noveltree.learning.snapshot import Snapshot, initial_snapshot
 from noveltree.learning.value import ValueLearner
 from noveltree.learning.value_targets import LambdaReturns, MonteCarlo, OneStep
-from noveltree.lookahead import Lookahead, Node
-from noveltree.simulators import Atari, Corridor
+from noveltree.lookahead import Question
+from noveltree.simulators import Atari, Corridor, State
+from noveltree.tree import Lookahead, Node
+from tests.support.worlds import node_of
 
 SCREEN = InputShape.of(np.zeros((84, 84), dtype=np.uint8))
 VECTOR = InputShape.of(np.zeros(1, dtype=np.int64))
@@ -116,15 +118,14 @@ class TestInference:
     def test_agrees_with_torch(self) -> None:
         policy, value = make_network(SCREEN, 6), make_network(SCREEN, 1, seed=1)
         nodes = _nodes_with_screens(17)
-        evaluation = Deployment(SCREEN, policy.weights(), value.weights()).evaluation()
-        assert evaluation.base_policy is not None
-        assert evaluation.termination_cost is not None
+        heuristics = Deployment(SCREEN, policy.weights(), value.weights()).heuristics()
         with torch.no_grad():
             inputs = torch.from_numpy(batch_of_nodes(nodes, SCREEN))
             expected_policy = policy(inputs).softmax(1).numpy()
             expected_value = value(inputs)[:, 0].numpy()
-        assert np.abs(evaluation.base_policy(nodes) - expected_policy).max() < 1e-5
-        assert np.abs(evaluation.termination_cost(nodes) - expected_value).max() < 1e-4
+        answers = heuristics.answer([Question(nodes, ("policy", "value"))])[0]
+        assert np.abs(answers["policy"] - expected_policy).max() < 1e-5
+        assert np.abs(answers["value"] - expected_value).max() < 1e-4
 
     def test_an_answer_does_not_depend_on_what_else_is_in_the_batch(self) -> None:
         architecture = Architecture(SCREEN, 6)
@@ -139,19 +140,18 @@ class TestInference:
 
     def test_vectors_are_answered_too(self) -> None:
         policy, value = make_network(VECTOR, 2), make_network(VECTOR, 1)
-        evaluation = Deployment(VECTOR, policy.weights(), value.weights()).evaluation()
+        heuristics = Deployment(VECTOR, policy.weights(), value.weights()).heuristics()
         corridor = Corridor(5)
         root = Lookahead(corridor, corridor.start(), base_policy=None, termination_cost=None).root
-        assert evaluation.base_policy is not None
-        assert np.isclose(evaluation.base_policy([root]).sum(), 1.0)
+        assert np.isclose(heuristics.answer([Question([root], ("policy",))])[0]["policy"].sum(), 1.0)
 
     def test_a_gpu_is_used_if_it_is_there_and_missed_if_it_is_not(self) -> None:
         deployment = Deployment(VECTOR, make_network(VECTOR, 2).weights(), make_network(VECTOR, 1).weights())
         if torch.cuda.is_available():
-            assert isinstance(deployment.evaluation(device="cuda"), Evaluation)
+            assert isinstance(deployment.heuristics(device="cuda"), Heuristics)
             return
         with pytest.raises(InputError, match="no GPU"):
-            deployment.evaluation(device="cuda")
+            deployment.heuristics(device="cuda")
 
     def test_weights_have_a_digest_of_every_bit(self) -> None:
         policy, value = make_network(VECTOR, 2).weights(), make_network(VECTOR, 1).weights()
@@ -162,14 +162,8 @@ class TestInference:
 
 def _nodes_with_screens(count: int) -> list[Node]:
     """Nodes with random screens; without ancestors these fill the stack."""
-    rng = np.random.default_rng(0)
-    corridor = Corridor(5)
-    nodes = []
-    for _ in range(count):
-        node = Lookahead(corridor, corridor.start(), base_policy=None, termination_cost=None).root
-        node.state.observation = rng.integers(0, 256, (84, 84)).astype(np.uint8)
-        nodes.append(node)
-    return nodes
+    screens = np.random.default_rng(0).integers(0, 256, (count, 84, 84)).astype(np.uint8)
+    return [node_of(State(screen), actions=6) for screen in screens]
 
 
 #: What a target network says of the four states of a path with three transitions.

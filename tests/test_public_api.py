@@ -11,9 +11,18 @@ from types import ModuleType
 import noveltree
 
 EXPORTED = [
-    *("AGENTS", "Agent", "Atari", "ClassicNovelty", "Corridor", "Decision", "DepthNovelty", "End", "Episode"),
-    *("EpisodeRecord", "Evaluation", "FeatureSet", "GymnasiumSimulator", "InputError", "Interactions", "Lookahead"),
-    *("NoPruning", "Node", "NotDeterministicError", "NoveltreeError", "Novelty", "OutputError", "PRESETS", "Play"),
+    *("AGENTS", "Agent", "Atari", "ClassicTable", "Corridor", "Decision", "DepthTable", "End", "Episode"),
+    *("EpisodeRecord", "FeatureSet", "GymnasiumSimulator", "Heuristic", "Heuristics", "InputError", "Interactions"),
+    *(
+        "Lookahead",
+        "NoPruning",
+        "Node",
+        "NotDeterministicError",
+        "NoveltreeError",
+        "NoveltyPruning",
+        "NoveltyTable",
+    ),
+    *("OutputError", "PRESETS", "Play"),
     *("Protocol", "RecordError", "Seconds", "Settings", "Simulator", "SimulatorError", "State", "Transition"),
     *(
         "UNINFORMED",

@@ -1,4 +1,4 @@
-"""What an agent is: a name, and how its planner is put together from parts."""
+"""What an agent is: a name, and how it is put together from parts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from typing import Any, Literal
 
 from noveltree.agents.settings import Settings
 from noveltree.errors import InputError
-from noveltree.lookahead import Planner
+from noveltree.lookahead import TIE_BREAKINGS, ActionSelection, Planner, best_action
 from noveltree.simulators import State
 
 #: The budget of the paper: interactions per time step.
 PAPER_BUDGET = 100
+
+
+def _best_action(settings: Settings) -> ActionSelection:
+    return best_action(TIE_BREAKINGS[settings.tie_breaking])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,16 +31,25 @@ class Agent:
     """What decides which nodes are pruned."""
     assemble: Callable[[State, Settings], Planner]
     """Put a planner for one episode together, given the start state and the settings."""
+    select: Callable[[Settings], ActionSelection] = _best_action
+    """How the action to execute is chosen."""
     uses: tuple[str, ...]
     """The settings that make a difference to this agent."""
     defaults: dict[str, Any] = field(default_factory=dict)
     """Settings whose default is another one for this agent."""
-    learns: bool = False
-    """Whether its base policy and its termination cost are learnt."""
+    heads: tuple[str, ...] = ()
+    """What is learnt for it: the heads that its planner asks for once there are networks."""
+    keeps_answers: bool = False
+    """Whether cached nodes keep what older networks said of them when the networks change."""
     sets_budget: bool = False
     """Whether its budget follows from what it does, rather than being a condition under which it plays."""
     default_budget: Callable[[int, Settings], int] = lambda actions, settings: PAPER_BUDGET
     """Interactions per time step unless said otherwise, given the number of actions."""
+
+    @property
+    def learns(self) -> bool:
+        """Whether it has networks."""
+        return bool(self.heads)
 
     def settings(self, **chosen: Any) -> Settings:
         """The settings of this agent: what is chosen, and defaults for the rest."""

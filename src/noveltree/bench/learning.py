@@ -25,15 +25,16 @@ from noveltree.collection.collector import PathRecorder
 from noveltree.collection.process import prepare_process
 from noveltree.episodes import Decision, End, Episode, Play, drive, episode_rng
 from noveltree.errors import InputError
-from noveltree.evaluation import Evaluation
+from noveltree.features import FeatureSet, Indices
+from noveltree.heuristics import Heuristic, Heuristics
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.learner import Learner
 from noveltree.learning.settings import LearningSettings, ValueSettings
 from noveltree.learning.snapshot import Snapshot, initial_snapshot
-from noveltree.lookahead import BreadthFirst, Planner, Rollouts
-from noveltree.novelty import Novelty
+from noveltree.lookahead import NoveltyPruning, Planner
 from noveltree.protocol import Protocol, make_protocol
-from noveltree.simulators import Atari, AtariState, State, Transition
+from noveltree.simulators import Atari, AtariState, State
+from noveltree.tree import Node
 
 #: Raw calls that are timed after every decision.
 _RAW_CALLS = 25
@@ -42,6 +43,7 @@ _WARM_UP_DECISIONS = 2
 _WORKERS_DECISIONS = 10
 #: Transitions of an interval of the paper: 1,000,000 interactions, 100 per decision.
 _INTERVAL_TRANSITIONS = 10_000
+_SIMULATING, _NOVELTY = "simulating", "novelty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +113,15 @@ def _measure(protocol: Protocol, at_once: int, decisions: int) -> LearningCost:
         assert isinstance(simulator, Atari)
         snapshot = _snapshot(simulator)
         assert snapshot.deployment is not None
-        evaluation = snapshot.deployment.evaluation()
-        one = _Measurement(protocol, simulator, evaluation, 1, decisions)
-        many = _Measurement(protocol, simulator, evaluation, at_once, decisions)
+        heuristics = snapshot.deployment.heuristics()
+        one = _Measurement(protocol, simulator, heuristics, 1, decisions)
+        many = _Measurement(protocol, simulator, heuristics, at_once, decisions)
         learning = _measure_learning(snapshot, many.paths)
         split = {
             "emulator": 1.0,
-            "screens and snapshots": many.simulating / many.interactions / many.raw - 1.0,
-            "novelty": many.novelty / many.interactions / many.raw,
-            "policy network": many.policy / many.interactions / many.raw,
-            "value network": many.value / many.interactions / many.raw,
-            "tree and driver": many.rest / many.interactions / many.raw,
-            **{part: seconds / many.interactions / many.raw for part, seconds in learning.items()},
+            **{part: seconds / many.interactions / many.raw for part, seconds in (many.parts | learning).items()},
         }
+        split["screens and snapshots"] = split.pop(_SIMULATING) - 1.0
         return LearningCost(
             game=protocol.game,
             agent=protocol.agent,
@@ -147,24 +145,25 @@ class _Measurement:
     """Episodes played at once, and where their CPU seconds went."""
 
     def __init__(
-        self, protocol: Protocol, simulator: Atari, evaluation: Evaluation, at_once: int, decisions: int
+        self, protocol: Protocol, simulator: Atari, heuristics: Heuristics, at_once: int, decisions: int
     ) -> None:
-        self.simulating = self.novelty = self.policy = self.value = 0.0
+        #: CPU seconds by what they were spent on.
+        self.parts: dict[str, float] = {}
         self._simulator = simulator
         self._rng = np.random.default_rng(0)
         self._raw_seconds = 0.0
         self._raw_calls = 0
         self._interrupted = 0.0
         self._recorders: dict[Play, PathRecorder] = {}
-        assert evaluation.base_policy is not None
-        assert evaluation.termination_cost is not None
-        timed = Evaluation(
-            base_policy=self._timed("policy", evaluation.base_policy),
-            termination_cost=self._timed("value", evaluation.termination_cost),
+        timed = Heuristics(
+            tuple(
+                Heuristic(part.heads, self.timed(f"{'+'.join(sorted(part.heads))} network", part.evaluate))
+                for part in heuristics.parts
+            )
         )
         plays = [self._play(protocol, index) for index in range(at_once)]
         drive(plays, timed, decisions=_WARM_UP_DECISIONS)
-        self.simulating = self.novelty = self.policy = self.value = 0.0
+        self.parts.clear()
         self._recorders = {play: PathRecorder(play) for play in plays}
         before = time.process_time()
         drive(plays, timed, decisions=decisions, on_decision=self._decided)
@@ -175,7 +174,7 @@ class _Measurement:
         #: CPU seconds of a raw call.
         self.raw = self._raw_seconds / self._raw_calls
         self.ratio = self.seconds / self.interactions / self.raw
-        self.rest = self.seconds - self.simulating - self.novelty - self.policy - self.value
+        self.parts["tree and driver"] = self.seconds - sum(self.parts.values())
         self.paths = [
             recorder.path(Episode(tuple(decisions), End.STOPPED, ""))
             for recorder, decisions in zip(self._recorders.values(), played, strict=True)
@@ -201,14 +200,11 @@ class _Measurement:
         self._raw_calls += _RAW_CALLS
         self._interrupted += time.process_time() - started
 
-    def add(self, part: str, seconds: float) -> None:
-        setattr(self, part, getattr(self, part) + seconds)
-
-    def _timed(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def timed(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*arguments: Any) -> Any:
             before = time.process_time()
             result = function(*arguments)
-            self.add(part, time.process_time() - before)
+            self.parts[part] = self.parts.get(part, 0.0) + time.process_time() - before
             return result
 
         return timed
@@ -216,42 +212,44 @@ class _Measurement:
     def _timed_assembly(self, agent: Agent) -> Callable[[State, Settings], Planner]:
         def assemble(start: State, settings: Settings) -> Planner:
             planner = agent.assemble(start, settings)
-            if isinstance(planner, Rollouts | BreadthFirst):
-                planner.novelty = _TimedNovelty(planner.novelty, self)
+            pruning = getattr(planner, "pruning", None)
+            if isinstance(pruning, NoveltyPruning):
+                features, table = _TimedFeatures(pruning.features, self), pruning.table
+                for name in ("clear", "enter", "holds", "holder"):
+                    setattr(table, name, self.timed(_NOVELTY, getattr(table, name)))
+                pruning.features = features
             return planner
 
         return assemble
+
+
+class _TimedFeatures(FeatureSet):
+    """A feature set, timed."""
+
+    def __init__(self, features: FeatureSet, measurement: _Measurement) -> None:
+        self._features = features
+        self.heads = features.heads
+        self._compute = measurement.timed(_NOVELTY, features)
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return self._features.size
+
+    def __call__(self, node: Node) -> Indices:
+        indices: Indices = self._compute(node)
+        return indices
 
 
 class _TimedSimulator:
     """An Atari game, timed."""
 
     def __init__(self, simulator: Atari, measurement: _Measurement) -> None:
-        self._simulator = simulator
-        self._measurement = measurement
         self.actions = simulator.actions
-
-    def start(self) -> State:
-        return self._simulator.start()
-
-    def step(self, state: State, action: int) -> Transition:
-        before = time.process_time()
-        transition = self._simulator.step(state, action)
-        self._measurement.add("simulating", time.process_time() - before)
-        return transition
+        self.start = simulator.start
+        self.step = measurement.timed(_SIMULATING, simulator.step)
 
     def close(self) -> None:
         pass
-
-
-class _TimedNovelty:
-    """A novelty measure, timed."""
-
-    def __init__(self, novelty: Novelty, measurement: _Measurement) -> None:
-        self._novelty = novelty
-        self.clear = measurement._timed("novelty", novelty.clear)
-        self.enter = measurement._timed("novelty", novelty.enter)
-        self.holds = measurement._timed("novelty", novelty.holds)
 
 
 def _measure_learning(snapshot: Snapshot, paths: Sequence[Any]) -> dict[str, float]:

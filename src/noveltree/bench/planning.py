@@ -20,9 +20,9 @@ import numpy as np
 
 from noveltree.episodes import Play, drive
 from noveltree.errors import InputError
-from noveltree.lookahead import Lookahead
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.simulators import Atari, AtariState
+from noveltree.tree import Lookahead
 
 _WARM_UP_STEPS = 3
 _MEASURED_NODES = 1_000

@@ -18,7 +18,7 @@ from noveltree.cli.common import need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
 from noveltree.episodes import Decision, End, Play, drive
 from noveltree.errors import INTERRUPTED, InputError
-from noveltree.evaluation import UNINFORMED, Evaluation
+from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.protocol import DEFAULT_PRESET, PRESETS, Protocol, make_protocol
 from noveltree.records import (
     EpisodeRecord,
@@ -163,9 +163,9 @@ def play(
     check_writable(out_dir)
     results: list[dict[str, Any]] = []
     with contextlib.closing(protocol.make_simulator()) as simulator:
-        evaluation, digest = (UNINFORMED, None) if learnt is None else learnt.evaluation(protocol, simulator)
+        heuristics, digest = (UNINFORMED, None) if learnt is None else learnt.heuristics(protocol, simulator)
         for index in range(episodes):
-            session = _Session(protocol, simulator, seed, index, episodes, out_dir, evaluation, digest)
+            session = _Session(protocol, simulator, seed, index, episodes, out_dir, heuristics, digest)
             interrupted = session.run(max_steps, quiet=json)
             results.append(session.result())
             if not json:
@@ -228,12 +228,12 @@ class _Learnt:
                 choices = {**choices, name: getattr(learnt, name)}
         return {**choices, "learning": learnt.learning}
 
-    def evaluation(self, protocol: Protocol, simulator: Simulator) -> tuple[Evaluation, str]:
+    def heuristics(self, protocol: Protocol, simulator: Simulator) -> tuple[Heuristics, str]:
         """The networks, and the digest of their weights."""
         from noveltree.trial import read_weights
 
         deployment = read_weights(self.run, protocol, simulator)
-        return deployment.evaluation(), deployment.digest
+        return deployment.heuristics(), deployment.digest
 
 
 class _Session:
@@ -247,11 +247,11 @@ class _Session:
         index: int,
         episodes: int,
         out_dir: Path,
-        evaluation: Evaluation,
+        heuristics: Heuristics,
         weights: str | None,
     ) -> None:
         self._protocol = protocol
-        self._evaluation, self._weights = evaluation, weights
+        self._heuristics, self._weights = heuristics, weights
         self._seed, self._index, self._episodes = seed, index, episodes
         self._out_dir = out_dir
         self._play = protocol.make_play(simulator, seed=seed, index=index)
@@ -267,7 +267,7 @@ class _Session:
         interrupted = False
         try:
             with LiveLine(quiet=quiet) as self._line:
-                drive([self._play], self._evaluation, decisions=steps, on_decision=self._decided)
+                drive([self._play], self._heuristics, decisions=steps, on_decision=self._decided)
         except KeyboardInterrupt:
             interrupted = True
         except Exception:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from noveltree.errors import InputError
-from noveltree.evaluation import Evaluation
+from noveltree.heuristics import Heuristics
 from noveltree.learning.architecture import Architecture, Weights, digest_of_weights, outputs_of
 from noveltree.learning.inputs import InputShape, batch_of_nodes
 
@@ -23,7 +23,7 @@ class Deployment:
         """Identifies the weights, bit for bit."""
         return digest_of_weights(self.policy, self.value)
 
-    def evaluation(self, *, device: str = "cpu") -> Evaluation:
+    def heuristics(self, *, device: str = "cpu") -> Heuristics:
         """The base policy and the termination cost that these networks give."""
         # Planners play where ONNX Runtime is not installed.
         from noveltree.learning.inference import make_inference
@@ -31,9 +31,9 @@ class Deployment:
         actions = Architecture(self.input, outputs_of(self.policy))
         policy = make_inference(actions, self.policy, softmax=True, device=device)
         value = make_inference(Architecture(self.input, 1), self.value, device=device)
-        return Evaluation(
-            base_policy=lambda nodes: policy(batch_of_nodes(nodes, self.input)),
-            termination_cost=lambda nodes: value(batch_of_nodes(nodes, self.input))[:, 0],
+        return Heuristics.of(
+            policy=lambda nodes: policy(batch_of_nodes(nodes, self.input)),
+            value=lambda nodes: value(batch_of_nodes(nodes, self.input))[:, 0],
         )
 
 

@@ -4,11 +4,12 @@ Nodes are numbered from the oldest kept ancestor of the root on, then in the ord
 parents come before their children. There is an array for each slot of the nodes, with one entry or row per node:
 
     parent, action                  -1 stands for None
-    reward, value, time, terminal, cached, novel, solved, and the numbers that a kind of node adds
+    reward, value, time, number, terminal, cached, novel, witness, solved, and what a kind of node adds
     unsolved                        (nodes, actions): whether an action is in the node's list
     termination_cost, termination_cost.known
     base_policy                     0 if it is None, 1 if uniform, 2 if it is the next row of ...
     base_policy.probabilities       (nodes with probabilities, actions)
+    units, units.known              (nodes with units, units), and which nodes these are
     state.observation               (nodes, ...)
     state.bytes, state.end          the encoded states one after another, and where each of them ends
 """
@@ -25,16 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.errors import InputError, RecordError
-from noveltree.lookahead.base_policy import UNIFORM, BasePolicy, Probabilities
-from noveltree.lookahead.tree import HISTORY, Lookahead, Node
 from noveltree.simulators.simulator import Simulator, State, StorableStates
+from noveltree.tree.base_policy import UNIFORM, BasePolicy, Probabilities
+from noveltree.tree.lookahead import Lookahead
+from noveltree.tree.node import HISTORY, Node
 
 Arrays = dict[str, NDArray[Any]]
 
 _NONE = -1
 _UNKNOWN, _UNIFORM, _PROBABILITIES = range(3)
 #: The slots of every node that hold a number or a label.
-_NUMBERS = ("reward", "value", "time", "terminal", "cached", "novel", "solved")
+_NUMBERS = ("reward", "value", "time", "number", "terminal", "cached", "novel", "witness", "solved")
 #: What the other arrays hold, as kinds of numpy's types.
 _KINDS = {
     "parent": "i",
@@ -44,6 +46,8 @@ _KINDS = {
     "termination_cost.known": "b",
     "base_policy": "u",
     "base_policy.probabilities": "f",
+    "units": "biuf",
+    "units.known": "b",
     "state.observation": "biuf",
     "state.bytes": "u",
     "state.end": "i",
@@ -68,6 +72,7 @@ class Counts:
     cached: int
     pruned: int
     deepest: int
+    generated: int
     uniform: bool
     """Whether the base policy of new nodes is uniform; otherwise it has to be asked for."""
     termination_cost: float | None
@@ -94,6 +99,7 @@ def store_lookahead(lookahead: Lookahead) -> StoredLookahead:
     costs = [node.termination_cost for node in nodes]
     states = [storage.encode_state(node.state) for node in nodes]
     probabilities = [node.base_policy.values for node in nodes if isinstance(node.base_policy, Probabilities)]
+    units = [node.units for node in nodes if node.units is not None]
     arrays: Arrays = {
         "parent": np.array([_NONE if n.parent is None else number[n.parent] for n in nodes], dtype=np.int64),
         "action": np.array([_NONE if n.action is None else n.action for n in nodes], dtype=np.int64),
@@ -102,6 +108,8 @@ def store_lookahead(lookahead: Lookahead) -> StoredLookahead:
         "termination_cost.known": np.array([cost is not None for cost in costs], dtype=np.bool_),
         "base_policy": np.array([_kind(node.base_policy) for node in nodes], dtype=np.uint8),
         "base_policy.probabilities": np.array(probabilities, dtype=np.float64).reshape(-1, actions),
+        "units": _stack(units) if units else np.empty((0, 0), dtype=np.bool_),
+        "units.known": np.array([node.units is not None for node in nodes], dtype=np.bool_),
         "state.observation": _stack([node.state.observation for node in nodes]),
         "state.bytes": np.frombuffer(b"".join(states), dtype=np.uint8),
         "state.end": np.cumsum([len(state) for state in states], dtype=np.int64),
@@ -115,6 +123,7 @@ def store_lookahead(lookahead: Lookahead) -> StoredLookahead:
         cached=lookahead.cached,
         pruned=lookahead.pruned,
         deepest=lookahead.deepest,
+        generated=lookahead.generated,
         uniform=lookahead.base_policy is not None,
         termination_cost=lookahead.termination_cost,
     )
@@ -134,13 +143,18 @@ def restore_lookahead(stored: StoredLookahead, simulator: Simulator, *, node_typ
         parent = nodes[parents[i]] if i else None
         action = int(arrays["action"][i])
         cost = costs[i] if known[i] else None
-        # Reward, terminal and time are set below, with all other numbers.
-        node = node_type(state, parent, None if action == _NONE else action, 0.0, False, 0, actions, policy, cost)
+        # Reward, terminal, time and number are set below, with all other numbers.
+        node = node_type(
+            state, parent, None if action == _NONE else action, 0.0, False, 0, 0, actions, policy, cost
+        )
         node.unsolved = np.flatnonzero(arrays["unsolved"][i]).tolist()
         if i > counts.ancestors:  # ancestors of the root have no children any more
             assert parent is not None
             parent.children[action] = node
         nodes.append(node)
+    known_units = [node for node, known in zip(nodes, arrays["units.known"].tolist(), strict=True) if known]
+    for node, row in zip(known_units, arrays["units"], strict=True):
+        node.units = row.copy()
     for name in numbers:
         for node, value in zip(nodes, arrays[name].tolist(), strict=True):
             setattr(node, name, value)
@@ -158,6 +172,7 @@ def restore_lookahead(stored: StoredLookahead, simulator: Simulator, *, node_typ
     lookahead.cached = counts.cached
     lookahead.pruned = counts.pruned
     lookahead.deepest = counts.deepest
+    lookahead.generated = counts.generated
     return lookahead
 
 
@@ -194,10 +209,10 @@ def _numbers(name: str, values: Sequence[Any]) -> NDArray[Any]:
     raise InputError(f"The slot {name!r} of nodes cannot be stored: it holds {kinds}, not an int or a float.")
 
 
-def _stack(observations: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    if len({(observation.dtype, observation.shape) for observation in observations}) > 1:
-        raise InputError("Observations that differ in shape or type cannot be stored.")
-    return np.stack(observations)
+def _stack(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    if len({(array.dtype, array.shape) for array in arrays}) > 1:
+        raise InputError("Observations, or hidden units, that differ in shape or type cannot be stored.")
+    return np.stack(arrays)
 
 
 def _kind(policy: BasePolicy | None) -> int:
@@ -234,6 +249,7 @@ def _check_sizes(arrays: Arrays, actions: int, numbers: Sequence[str]) -> None:
     shapes: dict[str, tuple[int, ...]] = {
         "unsolved": (nodes, actions),
         "base_policy.probabilities": (int(np.sum(arrays["base_policy"] == _PROBABILITIES)), actions),
+        "units": (int(np.sum(arrays["units.known"])), *arrays["units"].shape[1:]),
         "state.observation": (nodes, *arrays["state.observation"].shape[1:]),
         "state.bytes": (int(arrays["state.end"].max(initial=0)),),
     }

@@ -5,76 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from noveltree.errors import NoveltreeError, SimulatorError
-from noveltree.lookahead.base_policy import BasePolicy
 from noveltree.simulators.simulator import Simulator, State, Transition
-
-#: How many ancestors of the root are kept: networks see the screens of a node and of its three ancestors.
-HISTORY = 3
-
-
-class Node:
-    """A state-action path. Reaching the same state by two paths gives two nodes."""
-
-    __slots__ = (
-        "action",
-        "base_policy",
-        "cached",
-        "children",
-        "novel",
-        "parent",
-        "reward",
-        "solved",
-        "state",
-        "terminal",
-        "termination_cost",
-        "time",
-        "unsolved",
-        "value",
-    )
-
-    def __init__(
-        self,
-        state: State,
-        parent: Node | None,
-        action: int | None,
-        reward: float,
-        terminal: bool,
-        time: int,
-        actions: int,
-        base_policy: BasePolicy | None,
-        termination_cost: float | None,
-    ) -> None:
-        #: The last state of the path, n^s.
-        self.state = state
-        #: The path without its last action; None at the start of an episode and beyond what is kept.
-        self.parent = parent
-        #: The action that leads here from the parent, and what it paid.
-        self.action = action
-        self.reward = reward
-        #: Whether the episode ends here. A terminal state is absorbing and pays nothing more.
-        self.terminal = terminal
-        #: Time step of the episode at which this state would be the root; depth is the difference to the root's.
-        self.time = time
-        #: C(n, a) for every action a: None where the simulator was not asked yet.
-        self.children: list[Node | None] = [None] * actions
-        #: Kept from an earlier time step, hence never pruned.
-        self.cached = False
-        #: Whether the state is novel, as far as it was tested in this time step.
-        self.novel = True
-        #: Whether there is nothing left to look at below here in this time step.
-        self.solved = False
-        #: The actions whose child is not solved, whether it exists or not.
-        self.unsolved = list(range(actions))
-        #: pi_b(. | state), None until it is evaluated.
-        self.base_policy = base_policy
-        #: V^T(state), None until it is evaluated.
-        self.termination_cost = termination_cost
-        #: V(n) of Definition 2, as of the last backup.
-        self.value = 0.0
-
-    def is_leaf(self) -> bool:
-        """No action was tried here."""
-        return not any(self.children)
+from noveltree.tree.base_policy import BasePolicy
+from noveltree.tree.node import HISTORY, NO_FEATURE, Node
 
 
 class Lookahead:
@@ -101,6 +34,8 @@ class Lookahead:
         self.node_type = node_type
         #: Whether the last action's subtree was kept, so that the next time step finds cached nodes.
         self.kept = False
+        #: Nodes that were generated in this episode.
+        self.generated = 0
         self.root = self._node(state, None, None, 0.0, False, 0)
         #: Calls of the simulator in this time step.
         self.interactions = 0
@@ -121,6 +56,7 @@ class Lookahead:
         for node in self.nodes():
             node.cached = self.kept
             node.novel = True
+            node.witness = NO_FEATURE
             node.solved = False
             node.unsolved = list(range(self._actions))
             self.cached += self.kept
@@ -176,19 +112,31 @@ class Lookahead:
             oldest = oldest.parent
         oldest.parent = None
 
-    def forget_evaluations(self, *, base_policy: BasePolicy | None, termination_cost: float | None) -> None:
+    def forget_answers(self, *, base_policy: BasePolicy | None, termination_cost: float | None) -> None:
         """Reset what depends on network parameters, after these have changed."""
         self.base_policy = base_policy
         self.termination_cost = termination_cost
         for node in self.nodes():
             node.base_policy = base_policy
             node.termination_cost = termination_cost
+            node.units = None
 
     def _node(
         self, state: State, parent: Node | None, action: int | None, reward: float, terminal: bool, time: int
     ) -> Node:
+        number = self.generated
+        self.generated += 1
         return self.node_type(
-            state, parent, action, reward, terminal, time, self._actions, self.base_policy, self.termination_cost
+            state,
+            parent,
+            action,
+            reward,
+            terminal,
+            time,
+            number,
+            self._actions,
+            self.base_policy,
+            self.termination_cost,
         )
 
 
