@@ -11,8 +11,12 @@ import pytest
 
 from noveltree.benchmark import audit
 from noveltree.cli import main
+from noveltree.collection.tuning import use_one_thread
 from tests.support.benchmarks import LESS_BUDGET, SHORTER, played
 from tests.support.command_line import Cli, Result
+
+# Tests run beside each other, and must give the same bits wherever they run.
+use_one_thread()
 
 
 @pytest.fixture

@@ -92,8 +92,8 @@ def test_networks_without_a_first_interval_are_uniform_and_zero(tmp_path: Path) 
     simulator = planner.make_simulator()
     play = planner.make_play(simulator, seed=0, index=0, interval=1)
     while not play.finished:
-        with pytest.raises(StopIteration):  # nothing is ever asked
-            next(play.decide())
+        assert list(play.plan()) == []  # nothing is ever asked
+        play.execute(play.choose())
     assert first.weights is None
     assert first.episode.actions == play.episode().actions
 
@@ -366,7 +366,9 @@ def test_a_rejected_interval_leaves_no_trace_in_training(tmp_path: Path) -> None
     assert before is not None
     assert checkpoint.state["previous"] is None
     assert checkpoint.state["baseline"] is None
-    assert checkpoint.state["current"]["time_steps"] == 4 * 10  # the first update's: of the first interval alone
+    assert (
+        checkpoint.state["current"]["counters"]["time_steps"] == 4 * 10
+    )  # the first update's: of the first interval alone
 
 
 # Workers

@@ -16,17 +16,18 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import ale_py
 import pydantic
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny
 
 from noveltree.agents import Settings, get_agent
 from noveltree.episodes import Episode, Play, drive, episode_rng
 from noveltree.errors import InputError, RecordError, UnknownNameError
 from noveltree.features import default_features
 from noveltree.learning import LearningSettings
+from noveltree.learning.settings import LearnerSettings, parse_learning
 from noveltree.lookahead import Budget, Interactions, Seconds, frames
 from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator, State, is_environment_id
 from noveltree.simulators.action_counts import ACTION_COUNTS, FULL_ACTION_SET
@@ -37,6 +38,10 @@ from noveltree.version import __version__
 SimulatorKind = Literal["atari", "gymnasium", "corridor"]
 BudgetUnit = Literal["interactions", "frames", "seconds"]
 Role = Literal["task", "conditions", "method", "software"]
+
+
+#: The settings of any learner.
+Learning = Annotated[SerializeAsAny[LearnerSettings], BeforeValidator(parse_learning)]
 
 
 def _field(role: Role, description: str, **constraints: Any) -> Any:
@@ -73,7 +78,7 @@ class Protocol(BaseModel):
     rollout_depth: int | None = _field("method", "length of random rollouts", default=None)
     exploration: float | None = _field("method", "constant of UCB1", default=None)
 
-    learning: LearningSettings | None = _field("method", "how the agent learns, if it does", default=None)
+    learning: Learning | None = _field("method", "how the agent learns, if it does", default=None)
 
     simulator_version: str = _field("software", "package and version behind the simulator")
     rom_md5: str | None = _field("software", "MD5 sum of the game's ROM", default=None)

@@ -22,15 +22,15 @@ import numpy as np
 from noveltree.agents import Agent, Settings, get_agent
 from noveltree.collection import Workers, collect_all
 from noveltree.collection.collector import PathRecorder
-from noveltree.collection.process import prepare_process
+from noveltree.collection.tuning import prepare_process
 from noveltree.episodes import Decision, End, Episode, Play, drive, episode_rng
 from noveltree.errors import InputError
 from noveltree.features import FeatureSet, Indices
 from noveltree.heuristics import Heuristic, Heuristics
+from noveltree.learning.cpl import CplLearner, initial_snapshot
 from noveltree.learning.inputs import InputShape
-from noveltree.learning.learner import Learner
 from noveltree.learning.settings import LearningSettings, ValueSettings
-from noveltree.learning.snapshot import Snapshot, initial_snapshot
+from noveltree.learning.snapshot import Snapshot
 from noveltree.lookahead import NoveltyPruning, Planner
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.simulators import Atari, AtariState, State
@@ -254,7 +254,7 @@ class _TimedSimulator:
 
 def _measure_learning(snapshot: Snapshot, paths: Sequence[Any]) -> dict[str, float]:
     """CPU seconds of learning from these paths, as in the middle of an interval, and at its end."""
-    learner = Learner(snapshot, LearningSettings(value=ValueSettings(at_least=0)))
+    learner = CplLearner(snapshot, LearningSettings(value=ValueSettings(at_least=0)))
     rng = np.random.default_rng(0)
     learner.take_in(paths[0], rng=rng)  # warm up
     learner.keep(0)
@@ -263,7 +263,7 @@ def _measure_learning(snapshot: Snapshot, paths: Sequence[Any]) -> dict[str, flo
         learner.take_in(path, rng=rng)
     value = time.process_time() - before
     before = time.process_time()
-    learner.train_policy(rng=rng)
+    learner.close_interval(rng=rng)
     policy = time.process_time() - before
     # An interval of the paper is held while it lasts: let the peak of memory show it.
     while len(learner.experience) < _INTERVAL_TRANSITIONS:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from noveltree.errors import InputError
+from noveltree.errors import InputError, UnknownNameError
+from noveltree.learning.inputs import InputShape
 from noveltree.learning.policy_targets import ExecutedAction, PolicyTargets
 from noveltree.learning.retention import DropAll, Retention
 from noveltree.learning.value_targets import OneStep, ValueTargets
+
+if TYPE_CHECKING:
+    from noveltree.learning.learner import Learner
+    from noveltree.learning.snapshot import Snapshot
 
 Sides = Literal["two-sided", "one-sided"]
 
@@ -50,23 +58,87 @@ class ScheduleSettings(_Settings):
     sides: Sides = Field(default="two-sided", description="of Welch's test")
 
 
-class LearningSettings(_Settings):
-    """How an agent learns, and how it is evaluated when it has."""
+class IntervalsSettings(_Settings):
+    """Algorithm 2: whole episodes with fixed networks, which change between intervals."""
 
-    value: ValueSettings = ValueSettings()
-    policy: PolicySettings = PolicySettings()
+    kind: Literal["intervals"] = Field(default="intervals", description="which loop it is")
+
+
+class LockstepSettings(_Settings):
+    """Lanes that play at the same time, in rounds; networks change between rounds, in mid-episode."""
+
+    kind: Literal["lockstep"] = Field(default="lockstep", description="which loop it is")
+    lanes: int = Field(default=8, ge=1, description="episodes that are played at the same time")
+    decisions: int = Field(default=10, ge=1, description="decisions that each lane makes in a round")
+
+
+LoopSettings = Annotated[IntervalsSettings | LockstepSettings, Field(discriminator="kind")]
+
+
+class LearnerSettings(_Settings, ABC):
+    """What every learner has: a schedule, a loop in which it is trained, and an evaluation when it is.
+
+    A learner is added by deriving from this class, with a `kind` of its own.
+    """
+
+    kinds: ClassVar[dict[str, type[LearnerSettings]]] = {}
+
+    kind: str = Field(description="which learner it is")
     schedule: ScheduleSettings = ScheduleSettings()
+    loop: LoopSettings = Field(default=IntervalsSettings(), description="how episodes and learning take turns")
     retention: Retention = Field(default=DropAll(), description="which transitions outlive an interval")
     evaluation: Literal["frozen", "continuing"] = Field(
         default="frozen", description="whether learning goes on while the agent is evaluated"
     )
     evaluation_episodes: int = Field(default=10, ge=1, description="episodes of the evaluation")
 
+    @classmethod
+    def __pydantic_init_subclass__(cls, **arguments: Any) -> None:
+        LearnerSettings.kinds[cls.model_fields["kind"].default] = cls
+
+    @abstractmethod
+    def initial_snapshot(self, shape: InputShape, actions: int, *, rng: np.random.Generator) -> Snapshot:
+        """Untrained networks, not deployed."""
+
+    @abstractmethod
+    def make_learner(self, snapshot: Snapshot, *, device: str = "cpu") -> Learner:
+        """The learner, as it was at a snapshot."""
+
     def check(self) -> None:
-        """Complain about settings that do not fit together."""
+        """Raise InputError if the settings do not fit together."""
         schedule = self.schedule
         if schedule.interval > schedule.interactions:
             raise InputError(
                 f"An interval of {schedule.interval:,} interactions is larger than the training budget of "
                 f"{schedule.interactions:,}; choose a smaller interval."
             )
+        if self.loop.kind != "intervals" and self.evaluation == "continuing":
+            raise InputError("Learning goes on while the agent is evaluated in the loop 'intervals' only.")
+
+
+class LearningSettings(LearnerSettings):
+    """How CPL and N-CPL learn: a value network on the way, a policy network at the end of an interval."""
+
+    kind: Literal["cpl"] = Field(default="cpl", description="which learner it is")
+    value: ValueSettings = ValueSettings()
+    policy: PolicySettings = PolicySettings()
+
+    def initial_snapshot(self, shape: InputShape, actions: int, *, rng: np.random.Generator) -> Snapshot:
+        from noveltree.learning.cpl import initial_snapshot
+
+        return initial_snapshot(shape, actions, rng=rng)
+
+    def make_learner(self, snapshot: Snapshot, *, device: str = "cpu") -> Learner:
+        from noveltree.learning.cpl import CplLearner
+
+        return CplLearner(snapshot, self, device=device)
+
+
+def parse_learning(data: Any) -> Any:
+    """The settings of a learner from their JSON object, by its `kind`; records without one are of CPL's family."""
+    if not isinstance(data, Mapping):
+        return data
+    kind = data.get("kind", "cpl")
+    if kind not in LearnerSettings.kinds:
+        raise UnknownNameError("kind of learner", str(kind), LearnerSettings.kinds)
+    return LearnerSettings.kinds[kind].model_validate(data)
