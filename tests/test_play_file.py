@@ -307,7 +307,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("old", "new", "complaint"),
         [
-            (r'"version":1,', '"version":2,', "of another version: version: input should be 1"),
+            (r'"version":1,', '"version":2,', "of another version: version 2: input should be 1"),
             (r'"has_uint32":0', '"has_uint32":0.5', "generator.has_uint32"),
             (r'"inc":\d+', '"inc":-1', "random generator"),
             (r'"ancestors":3', '"ancestors":2', "not stand where its decisions lead"),

@@ -14,6 +14,8 @@ from noveltree.features.ram import RamFeatures as RamFeatures
 from noveltree.simulators import AtariState, State
 
 FEATURE_SETS = ("pixels", "ram", "bprost", "atoms")
+#: Feature sets for which a simulator has to observe the tiles of its screens.
+NEEDS_TILES = frozenset({"bprost"})
 
 
 def make_features(name: str, start: State) -> FeatureSet:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from noveltree.declarations import SettingsModel, setting
 from noveltree.errors import InputError
 from noveltree.learning.policy_targets import ExecutedAction, PolicyTargets
 from noveltree.learning.retention import DropAll, Retention
@@ -14,11 +15,7 @@ from noveltree.learning.value_targets import OneStep, ValueTargets
 Sides = Literal["two-sided", "one-sided"]
 
 
-class _Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-
-class ValueSettings(_Settings):
+class ValueSettings(SettingsModel):
     """How the value network learns."""
 
     learning_rate: float = Field(default=2.5e-4, gt=0, description="of Adam")
@@ -28,10 +25,12 @@ class ValueSettings(_Settings):
     at_least: int = Field(default=256, ge=0, description="no update before more transitions than this are held")
     gradient_norm: float = Field(default=1.0, gt=0, description="longer gradients are shortened to this")
     refresh: int = Field(default=10_000, ge=1, description="time steps between updates of the target network")
-    targets: ValueTargets = Field(default=OneStep(), description="what the network is trained towards")
+    targets: ValueTargets = setting(
+        "what the value network is trained towards", option="value-targets", default=OneStep()
+    )
 
 
-class PolicySettings(_Settings):
+class PolicySettings(SettingsModel):
     """How the policy network learns at the end of an interval."""
 
     learning_rate: float = Field(default=2.5e-4, gt=0, description="of Adam, which starts anew every time")
@@ -40,27 +39,29 @@ class PolicySettings(_Settings):
     targets: PolicyTargets = Field(default=ExecutedAction(), description="what the network is trained towards")
 
 
-class ScheduleSettings(_Settings):
+class ScheduleSettings(SettingsModel):
     """When parameters change, and when a change is taken back."""
 
-    interactions: int = Field(default=20_000_000, ge=1, description="training budget")
-    interval: int = Field(default=1_000_000, ge=1, description="interactions between two updates, about")
+    interactions: int = setting("training budget", option="interactions", default=20_000_000, ge=1)
+    interval: int = setting("interactions between two updates, about", option="interval", default=1_000_000, ge=1)
     wave: int = Field(default=8, ge=1, description="episodes that an interval begins with")
-    p_value: float = Field(default=0.1, ge=0, le=1, description="below it Welch's test rejects an update")
-    sides: Sides = Field(default="two-sided", description="of Welch's test")
+    p_value: float = setting("below it Welch's test rejects an update", option="p-value", default=0.1, ge=0, le=1)
+    sides: Sides = setting("of Welch's test: two-sided or one-sided", option="sides", default="two-sided")
 
 
-class LearningSettings(_Settings):
+class LearningSettings(SettingsModel):
     """How an agent learns, and how it is evaluated when it has."""
 
-    value: ValueSettings = ValueSettings()
-    policy: PolicySettings = PolicySettings()
-    schedule: ScheduleSettings = ScheduleSettings()
-    retention: Retention = Field(default=DropAll(), description="which transitions outlive an interval")
-    evaluation: Literal["frozen", "continuing"] = Field(
-        default="frozen", description="whether learning goes on while the agent is evaluated"
+    value: ValueSettings = setting("how the value network learns", default=ValueSettings())
+    policy: PolicySettings = setting("how the policy network learns", default=PolicySettings())
+    schedule: ScheduleSettings = setting("when parameters change", default=ScheduleSettings())
+    retention: Retention = setting("which transitions outlive an interval", option="retention", default=DropAll())
+    evaluation: Literal["frozen", "continuing"] = setting(
+        "whether learning goes on while the agent is evaluated: frozen or continuing",
+        option="evaluation",
+        default="frozen",
     )
-    evaluation_episodes: int = Field(default=10, ge=1, description="episodes of the evaluation")
+    evaluation_episodes: int = setting("episodes of the evaluation", option="evaluation-episodes", default=10, ge=1)
 
     def check(self) -> None:
         """Complain about settings that do not fit together."""
