@@ -20,7 +20,7 @@ from noveltree.cli.options import CONDITIONS, PLANNING, protocol_options, takes
 from noveltree.episodes import Decision, End, Play, drive
 from noveltree.errors import INTERRUPTED, InputError
 from noveltree.evaluation import UNINFORMED, Evaluation
-from noveltree.protocol import DEFAULT_PRESET, PRESETS, Protocol, make_protocol
+from noveltree.protocol import DEFAULT_PRESET, PRESETS, Protocol, default_learning, make_protocol
 from noveltree.records import (
     EpisodeRecord,
     check_video,
@@ -136,23 +136,19 @@ class _Learnt:
     def by(cls, weights: Path | None, agent: str | None) -> _Learnt | None:
         """The run in `weights`; None if there is none, and the agent needs none."""
         if weights is None:
-            if agent is not None and get_agent(agent).learns:
+            if agent is not None and default_learning(get_agent(agent)) is not None:
                 raise InputError(
                     f"{agent} plays with networks that it has learnt: train it with `noveltree train`, and give "
                     "the run's directory with --weights."
                 )
             return None
-        if agent is not None and not get_agent(agent).learns:
-            raise InputError(f"{agent} learns nothing, so it cannot play with the networks in {weights}.")
         need_extra("Playing with networks", ("onnx", "onnxruntime", "safetensors"))
         from noveltree.records.run_directory import RunDirectory
 
-        return cls(RunDirectory.open(weights)).of(agent)
-
-    def of(self, agent: str | None) -> _Learnt:
-        if agent is not None and get_agent(agent).name != self.agent:
-            raise InputError(f"The weights in {self.run.path} are of another agent: {self.agent}, not {agent}.")
-        return self
+        learnt = cls(RunDirectory.open(weights))
+        if agent is not None and get_agent(agent).name != learnt.agent:
+            raise InputError(f"The weights in {weights} are of another agent: {learnt.agent}, not {agent}.")
+        return learnt
 
     @property
     def agent(self) -> str:

@@ -42,7 +42,9 @@ class PolicySettings(SettingsModel):
 class ScheduleSettings(SettingsModel):
     """When parameters change, and when a change is taken back."""
 
-    interactions: int = setting("training budget", option="interactions", default=20_000_000, ge=1)
+    interactions: int = setting(
+        "training budget", role="conditions", option="interactions", default=20_000_000, ge=1
+    )
     interval: int = setting("interactions between two updates, about", option="interval", default=1_000_000, ge=1)
     wave: int = Field(default=8, ge=1, description="episodes that an interval begins with")
     p_value: float = setting("below it Welch's test rejects an update", option="p-value", default=0.1, ge=0, le=1)

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from noveltree.agents import Settings
-from noveltree.declarations import Role, role_of
+from noveltree.declarations import Role, role_of, walk
 from noveltree.protocol.protocol import Protocol
 
 
@@ -40,6 +40,7 @@ _SPECIAL_REASONS: dict[str, tuple[bool, str]] = {
     "rom_md5": (False, "another ROM is another game"),
     "learning.schedule.interactions": (False, "one of the agents learnt for longer"),
 }
+_ROLES = {name: role_of(field) for name, field, _ in walk(Protocol)}
 
 
 def flat_settings(protocol: Protocol) -> dict[str, Any]:
@@ -88,5 +89,4 @@ def _meaning(name: str, first: Any, second: Any) -> tuple[bool, str]:
     """Whether scores are comparable in spite of a difference, and why."""
     if name in Settings.model_fields and None in (first, second):
         return True, "one of the agents has no such setting"
-    role = role_of(Protocol.model_fields[name.partition(".")[0]])
-    return _SPECIAL_REASONS.get(name) or _REASONS[role]
+    return _SPECIAL_REASONS.get(name) or _REASONS[_ROLES[name]]
