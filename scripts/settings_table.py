@@ -52,26 +52,20 @@ def settings_page() -> str:
     of_learning = [
         _row(f"learning.{name}", _default(field), field, option=has_shortcut(field), of=kind_of(model))
         for name, field, model in walk(LearningSettings)
-        if (not parts_of(field.annotation) and name.rpartition(".")[2] != "kind") or has_kinds(field)
+        if (not parts_of(field.annotation) and name.rpartition(".")[2] != "kind") or _has_kinds(field)
     ]
     of_suite = [
         [f"`{name}`", _default(field), str(field.description)] for name, field in Suite.model_fields.items()
     ]
-    return "\n".join(
-        [
-            *(_INTRODUCTION, "## Of a protocol\n", _table(_COLUMNS, of_protocol)),
-            *(
-                _LEARNING,
-                _table(_COLUMNS, of_learning),
-                _SUITE,
-                _table(("setting", "default", "meaning"), of_suite),
-                "",
-            ),
-        ]
-    )
+    parts = [
+        *(_INTRODUCTION, "## Of a protocol\n", _table(_COLUMNS, of_protocol)),
+        *(_LEARNING, _table(_COLUMNS, of_learning)),
+        *(_SUITE, _table(("setting", "default", "meaning"), of_suite), ""),
+    ]
+    return "\n".join(parts)
 
 
-def has_kinds(field: FieldInfo) -> bool:
+def _has_kinds(field: FieldInfo) -> bool:
     """Whether the setting is which of several parts is chosen."""
     return any(map(kind_of, parts_of(field.annotation)))
 
