@@ -286,7 +286,7 @@ class TestGrowing:
         assert complaint in str(caught.value)
 
     def test_software_of_another_version_is_not_mixed_in(self, copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("noveltree.protocol.__version__", "99.0")
+        monkeypatch.setattr("noveltree.simulators.kind.__version__", "99.0")
         with pytest.raises(InputError, match=r"simulator_version is noveltree .*, not noveltree 99\.0"):
             create(copy)
 

@@ -20,6 +20,8 @@ from matplotlib.image import imread
 from rich.console import Console
 
 from noveltree.learning import LearningSettings
+from noveltree.learning.retention import KeepLatest
+from noveltree.learning.value_targets import LambdaReturns
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.records import read_episode, verify_episode, write_episode
 from noveltree.records.run_directory import RunDirectory
@@ -134,6 +136,20 @@ def test_the_same_command_again_gives_the_same_result_without_training(cli: Cli,
     assert files(run) == before
 
 
+def test_every_setting_of_learning_and_of_planning_can_be_chosen(cli: Cli) -> None:
+    cli(
+        *("train", "corridor", *SMALL, "--out", "run", "--horizon", 7, "--no-cache", "--value-targets"),
+        *("lambda-returns", "--set", "learning.value.targets.lambda_=0.5", "--set", "learning.policy.epochs=3"),
+        *("--set", "learning.retention=latest", "--set", "learning.retention.transitions=99"),
+    )
+    protocol = RunDirectory.open(Path("run")).protocol
+    assert (protocol.horizon, protocol.cache) == (7, False)
+    assert protocol.learning is not None
+    assert protocol.learning.value.targets == LambdaReturns(lambda_=0.5)
+    assert protocol.learning.policy.epochs == 3
+    assert protocol.learning.retention == KeepLatest(transitions=99)
+
+
 def test_a_run_that_was_stopped_goes_on_wherever_it_is(cli: Cli, template: Path) -> None:
     stop_after_interval(Path("before"), protocol_of(4000))
     Path("before").rename("after")
@@ -172,19 +188,29 @@ def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(c
         (["corridor", "--seed", "-1"], 2, "Invalid value for '--seed'"),
         (["corridor", "--budget", "0"], 2, "Invalid value for '--budget'"),
         (["corridor", "--workers", "0"], 2, "Invalid value for '--workers'"),
-        (["corridor", "--sides", "both"], 2, "--sides: input should be 'two-sided' or 'one-sided'."),
-        (["corridor", "--retention", "all"], 2, "--retention: this is none of 'paper', 'latest'."),
+        (["corridor", "--sides", "both"], 2, "--sides 'both': input should be 'two-sided' or 'one-sided'."),
+        (["corridor", "--retention", "all"], 2, "--retention 'all': one of 'paper', 'latest' is expected."),
         (
             *(["corridor", "--value-targets", "td"], 2),
-            "--value-targets: this is none of 'paper', 'lambda-returns', 'monte-carlo'.",
+            "--value-targets 'td': one of 'paper', 'lambda-returns', 'monte-carlo' is expected.",
         ),
-        (["corridor", "--evaluation", "no"], 2, "--evaluation: input should be 'frozen' or 'continuing'."),
-        (["corridor", "--p-value", "2"], 2, "--p-value: input should be less than or equal to 1."),
-        (["corridor", "--p-value", "nan"], 2, "--p-value: input should be a finite number."),
+        (["corridor", "--evaluation", "no"], 2, "--evaluation 'no': input should be 'frozen' or 'continuing'."),
+        (["corridor", "--p-value", "2"], 2, "--p-value 2.0: input should be less than or equal to 1."),
+        (["corridor", "--p-value", "nan"], 2, "Invalid value for '--p-value'"),
         (["corridor", "--p-value", "many"], 2, "Invalid value for '--p-value'"),
+        (["corridor", "--set", "batch=3"], 2, "--set takes a setting of learning, such as learning.value.batch=64"),
+        (["corridor", "--set", "learning.value.batch"], 2, "--set takes a setting of learning"),
+        (["corridor", "--set", "learning.value.bach=3"], 2, "setting learning.value.bach; did you mean batch?"),
+        (["corridor", "--set", "learning.value.batch=many"], 2, "learning.value.batch 'many': a whole number is"),
+        (["corridor", "--set", "learning.schedule.wave=0"], 2, "learning.schedule.wave 0: input should be greater"),
+        (["corridor", "--interval", "5", "--set", "learning.schedule.interval=6"], 2, "interval is chosen twice."),
         (["corridor", "--device", "gpu"], 2, "The device is cpu or cuda, not 'gpu'."),
         (["corridor", "--episodes-at-once", "100000000"], 2, "GB of memory"),
-        (["corridor", "--action-set", "full"], 2, "corridor is no Atari game, so it has no action set to choose."),
+        (
+            ["corridor", "--action-set", "full"],
+            2,
+            "corridor has no action set to choose",
+        ),
         (["corridor", *SMALL, "--out", "a_file"], 1, "Cannot write to a_file: Not a directory."),
         (["corridor", *SMALL, "--out", "a_file/below"], 1, "Cannot write to a_file/below: Not a directory."),
         (
@@ -535,7 +561,7 @@ def test_play_refuses_weights_that_do_not_fit_with_one_sentence(cli: Cli, run: P
         ),
         (
             *(["corridor", "--weights", run, "--agent", "riw-c"], 2),
-            "riw-c learns nothing, so it cannot play with the networks in run.",
+            "The weights in run are of another agent: n-cpl, not riw-c.",
         ),
         (
             *(["corridor", "--agent", "n-cpl"], 2),

@@ -313,7 +313,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("old", "new", "complaint"),
         [
-            (r'"version":2,', '"version":3,', "of another version: version: input should be 2"),
+            (r'"version":2,', '"version":3,', "of another version: version 3: input should be 2"),
             (r'"has_uint32":0', '"has_uint32":0.5', "generator.has_uint32"),
             (r'"inc":\d+', '"inc":-1', "random generator"),
             (r'"ancestors":3', '"ancestors":2', "not stand where its decisions lead"),

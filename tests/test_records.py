@@ -222,11 +222,14 @@ def test_another_format_version_is_refused(file: Path, version: object) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (lambda content: content.update(note="x"), "note: extra inputs are not permitted"),
-        (lambda content: content.pop("seed"), "seed: field required"),
-        (lambda content: content.update(seed="5"), "seed: input should be a valid integer"),
-        (lambda content: content.update(end="won"), "end: input should be 'terminal'"),
-        (lambda content: content["decisions"]["action"].__setitem__(0, 0.5), "decisions.action.0: input should be"),
+        (lambda content: content.update(note="x"), "there is no setting note"),
+        (lambda content: content.pop("seed"), "seed is missing"),
+        (lambda content: content.update(seed="5"), "seed '5': a whole number is expected"),
+        (lambda content: content.update(end="won"), "end 'won': input should be 'terminal'"),
+        (
+            lambda content: content["decisions"]["action"].__setitem__(0, 0.5),
+            "decisions.action.0 0.5: a whole number is expected",
+        ),
         (lambda content: content["decisions"]["reward"].pop(), "its columns have different lengths"),
         (lambda content: content["protocol"].update(frame_skip=0), "Not a valid protocol: frame_skip 0"),
         (lambda content: content["protocol"].update(budget=float("inf")), "Not a valid protocol: budget inf"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,6 +9,7 @@ from typing import Any, Literal
 from noveltree.agents.settings import Settings
 from noveltree.errors import InputError
 from noveltree.lookahead import TIE_BREAKINGS, ActionSelection, Planner, best_action
+from noveltree.reading import validated
 from noveltree.simulators import State
 
 #: The budget of the paper: interactions per time step.
@@ -56,8 +56,8 @@ class Agent:
         for name in chosen:
             if name not in self.uses:
                 raise InputError(f"{self.name} has no setting {name!r}; it has {', '.join(self.uses) or 'none'}.")
-        return Settings(**{**self.defaults, **chosen})
+        return validated(Settings, {**self.defaults, **chosen})
 
     def used(self, settings: Settings) -> dict[str, Any]:
         """Those of `settings` that make a difference to this agent."""
-        return {name: value for name, value in dataclasses.asdict(settings).items() if name in self.uses}
+        return {name: getattr(settings, name) for name in self.uses}

@@ -30,7 +30,7 @@ _PACKAGES = (
     "pydantic",
     "typer",
     "rich",
-    "pyyaml",
+    "ruamel.yaml",
     "scipy",
     "imageio-ffmpeg",
 )

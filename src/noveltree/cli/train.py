@@ -10,49 +10,45 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import pydantic
 import typer
 from rich.text import Text
 
 from noveltree.agents import AGENTS, get_agent
 from noveltree.cli.common import apart_from_results, check_executor, interruptible_once, need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
+from noveltree.cli.options import CONDITIONS, PLANNING, chosen_learning, learning_options, protocol_options, takes
 from noveltree.errors import INTERRUPTED, InputError
-from noveltree.learning import LearningSettings
-from noveltree.protocol import Protocol, make_protocol
-from noveltree.simulators.games import all_games, game_title
+from noveltree.protocol import Protocol, default_learning, make_protocol
+from noveltree.simulators.kind import all_names
 
 if TYPE_CHECKING:
     from noveltree.collection import Placement
     from noveltree.records.tensorboard import TensorBoard
     from noveltree.trial import Progress, Watcher
 
-_LEARN = "Learning"
 _MACHINE = "This machine"
+_LEARNERS = [name for name, agent in AGENTS.items() if default_learning(agent) is not None]
 #: What may be chosen anew when a run goes on; the rest is part of the run.
 _NOT_OF_THE_RUN = ("resume", "json", "workers", "episodes_at_once", "device", "executor", "address")
-#: Options whose settings are called otherwise.
-_OPTIONS = {"targets": "value-targets"}
 
 
+@takes(learning_options() | protocol_options((*CONDITIONS, *PLANNING)))
 def train(
     context: typer.Context,
     game: Annotated[
         str | None,
         typer.Argument(
             help="An Atari game in any spelling, a Gymnasium id, or 'corridor'.",
-            autocompletion=completion((*all_games(), "corridor")),
+            autocompletion=completion(all_names()),
         ),
     ] = None,
     agent: Annotated[
         str,
         typer.Option(
-            help="n-cpl, n-cpl-d or cpl.",
-            autocompletion=completion([name for name, known in AGENTS.items() if known.learns]),
+            help=f"{', '.join(_LEARNERS)}.",
+            autocompletion=completion(_LEARNERS),
         ),
     ] = "n-cpl",
-    interactions: Annotated[int, typer.Option(help="Training budget.", min=1)] = 20_000_000,
-    interval: Annotated[int, typer.Option(help="Interactions between two updates, about.", min=1)] = 1_000_000,
     seed: Annotated[int, typer.Option(help="Seed of the trial.", min=0, max=2**64 - 1)] = 0,
     out_dir: Annotated[
         Path | None, typer.Option("--out", help="The run's directory.", show_default="runs/GAME-AGENT-seedN")
@@ -80,30 +76,16 @@ def train(
     budget: Annotated[
         int | None, typer.Option(help="Interactions per decision.", show_default="100", min=1)
     ] = None,
-    action_set: Annotated[str | None, typer.Option(help="minimal or full.", show_default="minimal")] = None,
-    max_frames: Annotated[
-        int | None, typer.Option(help="Frames per episode at most.", show_default="18000", min=1)
+    more: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any setting of learning, such as learning.value.batch=64; docs/settings.md lists them.",
+            rich_help_panel="Learning",
+        ),
     ] = None,
-    features: Annotated[
-        str | None, typer.Option(help="pixels, ram, bprost or atoms.", show_default="pixels")
-    ] = None,
-    value_targets: Annotated[
-        str, typer.Option(help="paper (TD(0)), lambda-returns or monte-carlo.", rich_help_panel=_LEARN)
-    ] = "paper",
-    retention: Annotated[
-        str,
-        typer.Option(help="Transitions that outlive an interval: paper (none) or latest.", rich_help_panel=_LEARN),
-    ] = "paper",
-    p_value: Annotated[
-        float, typer.Option(help="Below it Welch's test rejects an update.", rich_help_panel=_LEARN)
-    ] = 0.1,
-    sides: Annotated[str, typer.Option(help="two-sided or one-sided.", rich_help_panel=_LEARN)] = "two-sided",
-    evaluation: Annotated[
-        str, typer.Option(help="frozen, or continuing to learn.", rich_help_panel=_LEARN)
-    ] = "frozen",
-    evaluation_episodes: Annotated[
-        int, typer.Option(help="Episodes of the evaluation.", min=1, rich_help_panel=_LEARN)
-    ] = 10,
+    **choices: Any,
 ) -> None:
     """Train an agent, then evaluate it. To go on after a crash, run the same command again.
 
@@ -112,6 +94,8 @@ def train(
       noveltree train qbert --interactions 2000000
 
       noveltree train breakout --agent n-cpl-d --workers 2 --seed 1
+
+      noveltree train qbert --value-targets lambda-returns --set learning.value.targets.lambda_=0.8
 
       noveltree train --resume runs/qbert-n-cpl-seed0
 
@@ -130,25 +114,12 @@ def train(
     else:
         if game is None:
             raise InputError("Which game? Give its name, or --resume DIR to go on with a run.")
-        if not get_agent(agent).learns:
-            learners = ", ".join(name for name, known in AGENTS.items() if known.learns)
-            raise InputError(f"{agent} learns nothing; the agents that do are {learners}.")
-        settings = _settings(
-            schedule={"interactions": interactions, "interval": interval, "p_value": p_value, "sides": sides},
-            value={"targets": {"kind": value_targets}},
-            retention={"kind": retention},
-            evaluation=evaluation,
-            evaluation_episodes=evaluation_episodes,
-        )
-        protocol = make_protocol(
-            game,
-            agent=agent,
-            budget=budget,
-            action_set=action_set,
-            max_frames=max_frames,
-            features=features,
-            learning=settings,
-        )
+        usual = default_learning(get_agent(agent))
+        if usual is None:
+            raise InputError(f"{agent} learns nothing; the agents that do are {', '.join(_LEARNERS)}.")
+        learning = chosen_learning(usual, choices, more or ())
+        chosen = {name: choices[name] for name in (*CONDITIONS, *PLANNING)}
+        protocol = make_protocol(game, agent=agent, budget=budget, learning=learning, **chosen)
         name = f"{protocol.game.replace('/', '-')}-{protocol.agent}-seed{seed}"
         session = _Session(out_dir or Path("runs") / name, protocol, seed)
     with apart_from_results(executor), _placement(executor, address, workers) as placement:
@@ -169,7 +140,7 @@ def _placement(executor: str, address: str | None, workers: int) -> Iterator[Pla
 
 
 def _check_nothing_chosen(context: typer.Context) -> None:
-    """Complain about what was given with `--resume` and would not be heeded."""
+    """Raise InputError about what was given with `--resume` and would not be heeded."""
     given = [
         parameter.opts[0]
         for parameter in context.command.params
@@ -178,18 +149,6 @@ def _check_nothing_chosen(context: typer.Context) -> None:
     ]
     if given:
         raise InputError(f"With --resume everything about the run is known: leave out {', '.join(given)}.")
-
-
-def _settings(**chosen: Any) -> LearningSettings:
-    try:
-        return LearningSettings.model_validate(chosen)
-    except pydantic.ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        setting = str(first["loc"][-1]).replace("_", "-")
-        option = _OPTIONS.get(setting, setting)
-        expected = first.get("ctx", {}).get("expected_tags")
-        complaint = f"this is none of {expected}" if expected else first["msg"].lower().rstrip(".")
-        raise InputError(f"--{option}: {complaint}.") from error
 
 
 class _Session:
@@ -286,10 +245,9 @@ class _Session:
         )
 
     def _report(self, result: dict[str, Any]) -> None:
-        title = game_title(self._protocol.game) if self._protocol.simulator == "atari" else self._protocol.game
         out.print(
             Text.assemble(
-                (title, "bold"),
+                (self._protocol.title, "bold"),
                 f", {self._protocol.agent}, seed {self._seed}: mean score ",
                 (f"{result['score']:,.10g}", "bold"),
                 f" of {counted(len(result['scores']), 'episode')} after "

@@ -15,6 +15,8 @@ from noveltree.features.units import UnitFeatures as UnitFeatures
 from noveltree.simulators import AtariState, State
 
 FEATURE_SETS = ("pixels", "ram", "bprost", "atoms")
+#: Feature sets for which a simulator has to observe the tiles of its screens.
+NEEDS_TILES = frozenset({"bprost"})
 
 
 def make_features(name: str, start: State) -> FeatureSet:

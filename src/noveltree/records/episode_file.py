@@ -8,12 +8,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import pydantic
 from pydantic import BaseModel, ConfigDict, Field
 
 from noveltree.episodes import Decision, End, Episode
 from noveltree.errors import RecordError
 from noveltree.protocol import Protocol, parse_protocol
+from noveltree.reading import validated
 from noveltree.records.files import checksum, write_atomically
 
 FORMAT = "noveltree-episode"
@@ -137,12 +137,7 @@ def read_episode(path: Path) -> EpisodeRecord:
         raise RecordError(f"{path} is not an episode of noveltree.")
     if content.get("version") not in VERSIONS:
         raise RecordError(f"{path} has format version {content.get('version')!r}; this noveltree reads 1 and 2.")
-    try:
-        file = _File.model_validate(content)
-    except pydantic.ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise RecordError(f"{path} is damaged: {where}: {first['msg'].lower()}.") from error
+    file = validated(_File, content, where=f"{path} is damaged: ", error=RecordError)
     if file.checksum != checksum(content):
         raise RecordError(f"{path} was changed after it was written: its checksum does not fit.")
     try:

@@ -24,6 +24,7 @@ from noveltree.episodes import Decision, Play
 from noveltree.errors import InputError, RecordError
 from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.protocol import Protocol, compare_protocols, parse_protocol
+from noveltree.reading import complaint
 from noveltree.records.files import write_atomically
 from noveltree.simulators import Simulator
 from noveltree.tree import Arrays, Counts, StoredLookahead, restore_lookahead, store_lookahead
@@ -170,9 +171,7 @@ def _parse(data: bytes) -> tuple[_Paused, Arrays]:
         text = json.loads(data[_LENGTH : _LENGTH + length])["__metadata__"]["play"]
         return _Paused.model_validate_json(text), dict(safetensors.numpy.load(data))
     except pydantic.ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise RecordError(f"Its metadata are of another version: {where}: {first['msg'].lower()}.") from error
+        raise RecordError(f"Its metadata are of another version: {complaint(error)}") from error
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError) as error:
         raise RecordError("It is another file with a checksum like that of a paused play.") from error
 

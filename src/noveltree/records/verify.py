@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from noveltree.episodes import End, digest
 from noveltree.lookahead import Interactions
-from noveltree.protocol import Protocol, simulator_version
+from noveltree.protocol import Protocol
 from noveltree.records.episode_file import EpisodeRecord
-from noveltree.simulators.games import canonical_game, rom_md5
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ def verify_episode(record: EpisodeRecord) -> Verification:
     """Replay a recorded episode in a fresh simulator."""
     protocol, episode = record.protocol, record.episode
     caveat = _version_caveat(record)
-    if protocol.simulator == "atari" and protocol.rom_md5 != rom_md5(canonical_game(protocol.game)):
+    if protocol.rom_md5 != protocol.simulator_kind.rom_md5(protocol.game):
         return Verification(False, 0.0, f"the ROM of {protocol.game} here is another one{caveat}")
     simulator = protocol.make_simulator()
     try:
@@ -68,5 +67,5 @@ def _interactions_allowed(protocol: Protocol) -> int | None:
 
 def _version_caveat(record: EpisodeRecord) -> str:
     protocol = record.protocol
-    here, there = simulator_version(protocol.simulator, protocol.game), protocol.simulator_version
+    here, there = protocol.simulator_kind.version(protocol.game), protocol.simulator_version
     return "" if here == there else f"; recorded with {there}, replayed with {here}"

@@ -34,7 +34,7 @@ def check_video(path: Path, protocol: Protocol) -> None:
     """Complain if episodes under `protocol` cannot be filmed, or not in the format that `path` asks for."""
     if path.suffix.lower() not in FORMATS:
         raise InputError(f"A video is an .mp4 or a .gif, not {path.suffix or path.name!r}.")
-    if protocol.simulator != "atari":
+    if not protocol.simulator_kind.can_be_filmed:
         raise InputError(f"Only Atari episodes can be filmed, and {protocol.game} is none.")
 
 
