@@ -600,7 +600,7 @@ def test_doctor_finds_a_healthy_installation_healthy(cli: Cli) -> None:
 
 
 def test_doctor_says_what_is_wrong_and_how_to_mend_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noveltree.cli.doctor.all_games", lambda: ("breakout", "qbert"))
+    monkeypatch.setattr("noveltree.cli.doctor.bundled_games", lambda: ("breakout", "qbert"))
     monkeypatch.setattr("noveltree.cli.doctor._PACKAGES", ("no-such-package",))
     result = cli("doctor", "--game", "breakout")
     assert result.code == 1

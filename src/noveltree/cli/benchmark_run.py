@@ -11,8 +11,9 @@ from noveltree.benchmark import BenchmarkDirectory, run_benchmark
 from noveltree.benchmark.directory import TrialStatus
 from noveltree.benchmark.executors import Executor, LocalExecutor
 from noveltree.cli.benchmark_view import View
-from noveltree.cli.common import apart_from_results, check_executor, interruptible_once, need_extra
+from noveltree.cli.common import apart_from_results, check_executor, need_extra
 from noveltree.cli.console import cores, err
+from noveltree.cli.interrupts import interruptible_once
 from noveltree.errors import INTERRUPTED
 
 

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from noveltree.report.wording import counted as counted
+from noveltree.wording import counted as counted
 
 # No markup: what is printed are names of files and of games, in which brackets and colons mean nothing.
 #: Results.

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from noveltree.cli.common import interruptible_once, need_extra
+from noveltree.cli.common import need_extra
 from noveltree.cli.console import LiveLine, counted, out, print_json
+from noveltree.cli.interrupts import interruptible_once
 from noveltree.episodes import Episode
 
 

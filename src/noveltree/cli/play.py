@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +14,7 @@ from rich.text import Text
 from noveltree.agents import AGENTS, get_agent
 from noveltree.cli.common import need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
+from noveltree.cli.interrupts import undisturbed
 from noveltree.episodes import Decision, End, Play, drive
 from noveltree.errors import INTERRUPTED, InputError
 from noveltree.evaluation import UNINFORMED, Evaluation
@@ -339,22 +338,11 @@ class _Session:
         )
 
     def _write(self, *, interrupted: bool) -> None:
-        with _undisturbed():
+        with undisturbed():
             episode = self._play.episode(interrupted=interrupted)
             self.record = EpisodeRecord(episode, self._protocol, self._seed, self._index, weights=self._weights)
             self.file = unused(self._out_dir / self.record.file_name())
             write_episode(self.file, self.record)
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let an impatient second Ctrl-C not cut off the writing that the first one led to."""
-    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
 
 
 def _chosen_budget(

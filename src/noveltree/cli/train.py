@@ -15,8 +15,9 @@ import typer
 from rich.text import Text
 
 from noveltree.agents import AGENTS, get_agent
-from noveltree.cli.common import apart_from_results, check_executor, interruptible_once, need_extra
+from noveltree.cli.common import apart_from_results, check_executor, need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
+from noveltree.cli.interrupts import interruptible_once
 from noveltree.errors import INTERRUPTED, InputError
 from noveltree.learning import LearningSettings
 from noveltree.protocol import Protocol, make_protocol
