@@ -644,7 +644,7 @@ class TestCommandLine:
         process.send_signal(number)
         _, err = process.communicate(timeout=30)
         assert process.returncode == 130
-        assert err == "Stopped; what was running goes on where it was. To go on: noveltree benchmark resume long\n"
+        assert err == "Interrupted; no finished episode is lost. To resume: noveltree benchmark resume long\n"
         assert not any(Path(f"/proc/{child}").exists() for child in children)
         events = [event["event"] for event in BenchmarkDirectory.open(tmp_path / "long").journal.read()]
         assert events == ["began", "began", "interrupted", "interrupted"]

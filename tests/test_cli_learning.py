@@ -359,7 +359,7 @@ def test_an_interrupt_loses_nothing_and_says_how_to_go_on(
         assert process.wait(timeout=60) == 130
         assert process.stdout is not None
         told = process.stdout.read()
-    assert seen.endswith("\x1b[1A\x1b[2KInterrupted. To go on: noveltree train --resume 'the run'\r\n")
+    assert seen.endswith("\x1b[1A\x1b[2KInterrupted. To resume: noveltree train --resume 'the run'\r\n")
     assert "Traceback" not in seen
     *lines, _ = live_lines(seen)
     for line in lines:
@@ -399,7 +399,7 @@ def test_an_impatient_second_interrupt_does_not_disturb_the_ending(
         patch.setattr("noveltree.cli.train.shlex.join", join)
         result = cli("train", "corridor", *SMALL, "--out", "run")
     assert (result.code, result.out) == (130, "")
-    assert result.err == "Interrupted. To go on: noveltree train --resume run\n"
+    assert result.err == "Interrupted. To resume: noveltree train --resume run\n"
     assert cli("train", "--resume", "run").code == 0
     assert contents(Path("run")) == contents(template)
 

@@ -129,7 +129,7 @@ def test_without_the_token_nobody_gets_in_and_an_interrupt_leaves_no_trial_behin
     _, err = process.communicate(timeout=90)
     assert time.monotonic() - began < 20
     assert process.returncode == 130
-    assert err.endswith(f"To go on: noveltree benchmark resume {tmp_path / 'benchmark'}\n")
+    assert err.endswith(f"To resume: noveltree benchmark resume {tmp_path / 'benchmark'}\n")
     wait_until(lambda: not cluster.trial_processes(), 30)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import signal
 import statistics
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -21,6 +20,7 @@ from noveltree.records.files import check_writable
 from noveltree.records.lock import is_locked
 from noveltree.records.manifest import MANIFEST, NO_FILE, Manifest, checksums, read_manifest, write_manifest
 from noveltree.records.run_directory import RUN, RunDirectory, place_of_episode
+from noveltree.signals import leave_to_parent, starting_processes
 
 #: What an episode file says of itself within its first bytes.
 _FORMAT, _BEGINNING = FORMAT.encode(), 200
@@ -108,11 +108,11 @@ def _replay(
     directory: Path, episodes: list[Path], workers: int, on_progress: Callable[[int, int], None]
 ) -> Iterator[Finding]:
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(
-        min(workers, len(episodes)), mp_context=context, initializer=_ignore_interrupts
-    ) as pool:
+    others = multiprocessing.active_children()
+    with ProcessPoolExecutor(min(workers, len(episodes)), mp_context=context, initializer=leave_to_parent) as pool:
         try:
-            replays = {pool.submit(_verify, path): path for path in episodes}
+            with starting_processes():
+                replays = {pool.submit(_verify, path): path for path in episodes}
             for done, future in enumerate(as_completed(replays), start=1):
                 holds, sentence = future.result()
                 on_progress(done, len(episodes))
@@ -123,13 +123,10 @@ def _replay(
                 "A process that replayed episodes died; perhaps there is not enough memory."
             ) from error
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                if process not in others:
+                    process.kill()  # the pool would wait for what it has begun
             raise
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C is for the process that has started this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _verify(path: Path) -> tuple[bool, str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 
-from noveltree.cli import interrupts
+from noveltree.cli.interrupts import Interrupts
 from noveltree.errors import NoveltreeError
 
 
 def main() -> None:
     """Run the command line; every error on purpose is one sentence and an exit code."""
-    interrupts.heed(interrupts.leave)
+    interrupts = Interrupts()
     from noveltree.cli.commands import app
 
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
@@ -19,7 +19,7 @@ def main() -> None:
     # Processes that are started import nothing from the current directory: it may hold somebody else's records.
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
-        sys.exit(app(args=arguments, prog_name="noveltree", standalone_mode=False))
+        sys.exit(app(args=arguments, prog_name="noveltree", standalone_mode=False, obj=interrupts))
     except Exception as error:
         if debug:
             raise
@@ -31,6 +31,8 @@ def main() -> None:
 
             err.print(Text.assemble(("Error: ", "bold red"), sentence), soft_wrap=True)
         sys.exit(exit_code)
+    finally:
+        interrupts.end()
 
 
 def _explain(error: Exception) -> tuple[str, int]:

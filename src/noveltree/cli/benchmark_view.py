@@ -78,7 +78,7 @@ class View:
         if not running and counts["failed"]:
             out.print(f"To try again what failed: {self._command('retry-failed')}", soft_wrap=True)
         if not running and counts.keys() & {"interrupted", "waiting", "running"}:
-            out.print(f"To go on: {self._command('resume')}", soft_wrap=True)
+            out.print(f"To resume: {self._command('resume')}", soft_wrap=True)
         if counts["finished"] == len(statuses):
             out.print(f"To make a table: {self._command('collect')}", soft_wrap=True)
 

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from noveltree.cli import interrupts
+from noveltree.cli.interrupts import Interrupts
 from noveltree.errors import INTERRUPTED
 from noveltree.version import __version__
 
@@ -43,29 +43,33 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, _, rest = super().resolve_command(ctx, args)
-        return name, name and _load(name), rest
+        command = name and _load(name)
+        ctx.find_object(Interrupts).raise_from_now_on()
+        return name, command, rest
 
     def invoke(self, ctx: Any) -> Any:
+        interrupts = ctx.find_object(Interrupts)
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except typer.Exit:  # with everything said
+            raise
+        except BaseException as error:  # when a library is interrupted while it is imported, it may be any
+            if not interrupts.came and not isinstance(error, KeyboardInterrupt):
+                raise
             interrupts.tell()
             raise typer.Exit(INTERRUPTED) from None
         finally:
-            interrupts.heed(interrupts.leave)
+            interrupts.leave_from_now_on()
 
 
 def _load(name: str) -> Any:
-    """Import a command, which may have to end carefully from now on."""
     module = importlib.import_module(f"noveltree.cli.{name}")
     commands = typer.Typer(rich_markup_mode="rich")
     if hasattr(module, "app"):
         commands.add_typer(module.app, name=name)
     else:
         commands.command(name)(getattr(module, name))
-    loaded = get_group(commands).commands[name]
-    interrupts.heed(interrupts.interrupt)
-    return loaded
+    return get_group(commands).commands[name]
 
 
 app = typer.Typer(
@@ -73,7 +77,7 @@ app = typer.Typer(
     cls=_Commands,
     help="Width-based planning and learning over black-box simulators, Atari-2600 first.",
     epilog="Start with: noveltree play breakout",
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain: rich would have to be loaded to list the commands
 )
@@ -87,9 +91,12 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=_print_version, is_eager=True, help="Print the version."
     ),
     debug: bool = typer.Option(False, "--debug", help="Show the traceback of an error. May stand anywhere."),
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(2)

@@ -14,7 +14,6 @@ from rich.text import Text
 from noveltree.agents import AGENTS, get_agent
 from noveltree.cli.common import need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
-from noveltree.cli.interrupts import undisturbed
 from noveltree.episodes import Decision, End, Play, drive
 from noveltree.errors import INTERRUPTED, InputError
 from noveltree.evaluation import UNINFORMED, Evaluation
@@ -27,6 +26,7 @@ from noveltree.records import (
     unused,
     write_episode,
 )
+from noveltree.signals import held_back
 from noveltree.simulators import Simulator
 from noveltree.simulators.games import all_games, game_title
 
@@ -274,7 +274,10 @@ class _Session:
                 self._write(interrupted=True)
                 err.print(f"What was played so far is in {self.file}.", soft_wrap=True)
             raise
-        self._write(interrupted=interrupted)
+        try:
+            self._write(interrupted=interrupted)
+        except KeyboardInterrupt:  # which came while it was written
+            interrupted = True
         return interrupted
 
     def result(self) -> dict[str, Any]:
@@ -338,7 +341,7 @@ class _Session:
         )
 
     def _write(self, *, interrupted: bool) -> None:
-        with undisturbed():
+        with held_back():
             episode = self._play.episode(interrupted=interrupted)
             self.record = EpisodeRecord(episode, self._protocol, self._seed, self._index, weights=self._weights)
             self.file = unused(self._out_dir / self.record.file_name())

@@ -17,7 +17,6 @@ from rich.text import Text
 from noveltree.agents import AGENTS, get_agent
 from noveltree.cli.common import apart_from_results, check_executor, need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
-from noveltree.cli.interrupts import interruptible_once
 from noveltree.errors import INTERRUPTED, InputError
 from noveltree.learning import LearningSettings
 from noveltree.protocol import Protocol, make_protocol
@@ -207,24 +206,22 @@ class _Session:
     ) -> dict[str, Any]:
         from noveltree.trial import train as train_in
 
-        with interruptible_once():
-            try:
-                with self._tensorboard() as tensorboard, LiveLine(quiet=json) as self._line:
-                    result = train_in(
-                        self._directory,
-                        self._protocol,
-                        seed=self._seed,
-                        workers=workers,
-                        episodes_at_once=at_once,
-                        device=device,
-                        placement=placement,
-                        watcher=self._watcher(tensorboard, json=json),
-                    )
-            except KeyboardInterrupt:
-                command = shlex.join(["noveltree", "train", "--resume", str(self._directory)])
-                err.print(f"Interrupted. To go on: {command}", soft_wrap=True)
-                raise typer.Exit(INTERRUPTED) from None
-        return result
+        try:
+            with self._tensorboard() as tensorboard, LiveLine(quiet=json) as self._line:
+                return train_in(
+                    self._directory,
+                    self._protocol,
+                    seed=self._seed,
+                    workers=workers,
+                    episodes_at_once=at_once,
+                    device=device,
+                    placement=placement,
+                    watcher=self._watcher(tensorboard, json=json),
+                )
+        except KeyboardInterrupt:
+            command = shlex.join(["noveltree", "train", "--resume", str(self._directory)])
+            err.print(f"Interrupted. To resume: {command}", soft_wrap=True)
+            raise typer.Exit(INTERRUPTED) from None
 
     def report(self, result: dict[str, Any], *, json: bool) -> None:
         if json:
