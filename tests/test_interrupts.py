@@ -85,11 +85,16 @@ def test_verifying_a_directory_ends_at_once(tmp_path: Path, five: Path) -> None:
 
 def test_an_interrupt_that_is_held_back_counts_afterwards() -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    done = False
-    try:
-        with pytest.raises(KeyboardInterrupt), held_back():
+    done = []
+
+    def write() -> None:
+        with held_back():
             signal.raise_signal(signal.SIGINT)
-            done = True
+            done.append("written")
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            write()
     finally:
         signal.signal(signal.SIGINT, before)
-    assert done
+    assert done == ["written"]

@@ -12,6 +12,8 @@ from noveltree.errors import INTERRUPTED
 from noveltree.signals import INTERRUPTS, unblock
 
 _LINE = "Interrupted.\n"
+#: Of a terminal: a live line away, the cursor back.
+_CLEAR_LINE = b"\r\x1b[2K\x1b[?25h"
 
 
 class Interrupts:
@@ -48,10 +50,22 @@ class Interrupts:
                 signal.signal(number, handler)
 
     def _leave(self, number: int, frame: FrameType | None) -> None:
+        if os.isatty(1):
+            os.write(1, _CLEAR_LINE)
         os.write(2, _LINE.encode())  # past sys.stderr, which may be in the middle of a line
         os._exit(INTERRUPTED)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if _is_importing(
+            frame
+        ):  # libraries in C++ abort, and what is imported late is imported by runs that resume
+            self._leave(number, frame)
         self.came = True
         self._heed(signal.SIG_IGN)
         raise KeyboardInterrupt
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        frame = frame.f_back
+    return frame is not None
