@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import time
 from collections.abc import Callable
@@ -9,11 +10,16 @@ from pathlib import Path
 
 
 def children_of(process: int) -> list[int]:
-    try:
-        text = Path(f"/proc/{process}/task/{process}/children").read_text()
-    except OSError:  # it is over
-        return []
-    return [int(child) for child in text.split()]
+    children = []
+    for thread in Path(f"/proc/{process}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # it is over
+            children += [int(child) for child in thread.read_text().split()]
+    return children
+
+
+def descendants_of(process: int) -> list[int]:
+    """The children of a process, theirs, and so on."""
+    return [each for child in children_of(process) for each in (child, *descendants_of(child))]
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:

@@ -199,7 +199,9 @@ class _Session:
         assert protocol.learning is not None
         self._directory, self._protocol, self._seed = directory, protocol, seed
         self._budget = protocol.learning.schedule.interactions
-        self._started = time.monotonic()
+        self._evaluated = protocol.learning.evaluation_episodes
+        self._started: tuple[float, int] | None = None
+        """When the first interactions were reported, and how many of them were played in this life of the run."""
 
     def run(
         self, workers: int, at_once: int, device: str, placement: Placement | None, *, json: bool
@@ -238,9 +240,7 @@ class _Session:
             if tensorboard is not None:
                 tensorboard.add(line)
 
-        return Watcher(
-            progress=self._show, metrics=add_metrics, notice=lambda text: err.print(text, soft_wrap=True)
-        )
+        return Watcher(progress=self._show, metrics=add_metrics, notice=self._line.warn)
 
     @contextlib.contextmanager
     def _tensorboard(self) -> Iterator[TensorBoard | None]:
@@ -254,23 +254,29 @@ class _Session:
             yield writer
 
     def _show(self, progress: Progress) -> None:
-        elapsed = time.monotonic() - self._started
-        rate = max(0, progress.interactions - progress.replayed) / elapsed if elapsed else 0.0
-        left = duration(max(0, self._budget - progress.interactions) / rate) if rate else "?"
+        now, played = time.monotonic(), progress.interactions - progress.replayed
+        since, before_that = self._started = self._started or (now, played)
+        rate = max(0, played - before_that) / (now - since) if now > since else 0.0
         mean = f"{sum(progress.returns) / len(progress.returns):,.5g}" if progress.returns else "-"
         before = ""
         if progress.last_return is not None and progress.verdict is not None:
             word = "accepted" if progress.verdict.accepted else "rejected"
             before = f" (before: {progress.last_return:,.5g}, {word})"
-        now = f"mean {mean} of {len(progress.returns)}{before}"
-        if progress.stage == "evaluating":  # the budget is spent: it says nothing of how long this takes
-            self._line.update(f"evaluation: {now}  {rate:,.0f}/s")
+        episodes = len(progress.returns)
+        if progress.stage == "evaluating":
+            self._line.update(
+                f"evaluation: {episodes} of {self._evaluated} episodes, mean {mean}{before}  {rate:,.0f}/s"
+            )
             return
+        done = f"{progress.interactions:,} of {self._budget:,}"
+        left = f"{duration((self._budget - progress.interactions) / rate)} left" if rate else "? left"
+        if progress.interactions >= self._budget:  # the last interval's episodes are played to their end
+            done, left = f"{self._budget:,} spent", "last episodes"
         learning = ", learning" if progress.stage == "learning" else ""
         # What matters less stands last, where a narrow terminal cuts it off.
         self._line.update(
-            f"{progress.interactions:,} of {self._budget:,}  {rate:,.0f}/s  {left} left  "
-            f"interval {progress.interval}{learning}: {now}"
+            f"{done}  {rate:,.0f}/s  {left}  "
+            f"interval {progress.interval}{learning}: mean {mean} of {episodes}{before}"
         )
 
     def _report_interval(self, line: dict[str, Any]) -> None:
