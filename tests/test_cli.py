@@ -15,7 +15,8 @@ import pytest
 from noveltree.cli.console import duration
 from noveltree.episodes import End
 from noveltree.protocol import PRESETS
-from noveltree.records import read_episode, verify_episode
+from noveltree.records import read_episode
+from noveltree.replay import verify_episode
 from noveltree.simulators import Corridor, State, Transition
 from noveltree.simulators.games import PAPER_GAMES
 from noveltree.version import __version__
@@ -350,7 +351,11 @@ def test_a_disk_that_is_full_keeps_the_episodes_before(cli: Cli, monkeypatch: py
         (["breakout", "--frame-skip", "20000"], 2, "18000 frames has no room for an action of 20000 frames."),
         (["breakout", "--video", "film"], 2, "A video is an .mp4 or a .gif, not 'film'."),
         (["breakout", "--video", "film.avi"], 2, "A video is an .mp4 or a .gif, not '.avi'."),
-        (["corridor", "--video", "film.mp4"], 2, "Only Atari episodes can be filmed, and corridor is none."),
+        (
+            ["corridor", "--video", "film.mp4"],
+            2,
+            "Only Atari episodes can be filmed, and corridor is not an Atari game.",
+        ),
         (["breakout", "--video", "a_file/film.mp4"], 1, "Cannot write to a_file: Not a directory."),
         (["corridor", "--out", "a_file"], 1, "Cannot write to a_file: Not a directory."),
         (["corridor", "--out", "a_file/below"], 1, "Cannot write to a_file/below: Not a directory."),

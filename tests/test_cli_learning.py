@@ -21,8 +21,9 @@ from rich.console import Console
 
 from noveltree.learning import LearningSettings
 from noveltree.protocol import Protocol, make_protocol
-from noveltree.records import read_episode, verify_episode, write_episode
+from noveltree.records import read_episode, write_episode
 from noveltree.records.run_directory import RunDirectory
+from noveltree.replay import verify_episode
 from noveltree.simulators import Corridor, State, Transition
 from noveltree.trial import Watcher, train
 from tests.support.command_line import Cli, in_a_process, on_a_terminal, on_screen

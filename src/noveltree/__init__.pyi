@@ -36,9 +36,9 @@ from .protocol import make_protocol as make_protocol
 from .protocol import play_episode as play_episode
 from .records import EpisodeRecord as EpisodeRecord
 from .records import read_episode as read_episode
-from .records import render_episode as render_episode
-from .records import verify_episode as verify_episode
 from .records import write_episode as write_episode
+from .replay import render_episode as render_episode
+from .replay import verify_episode as verify_episode
 from .simulators import Atari as Atari
 from .simulators import Corridor as Corridor
 from .simulators import GymnasiumSimulator as GymnasiumSimulator

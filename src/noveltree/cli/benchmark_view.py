@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from noveltree.benchmark.directory import BenchmarkDirectory, State, TrialStatus
+from noveltree.benchmark.progress import Work
 from noveltree.benchmark.scheduler import Benchmark
-from noveltree.benchmark.work import Work
 from noveltree.cli.console import counted, duration, out, table
 from noveltree.errors import RecordError
 from noveltree.records.run_directory import RunDirectory

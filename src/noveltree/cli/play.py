@@ -18,14 +18,8 @@ from noveltree.episodes import Decision, End, Play, drive
 from noveltree.errors import INTERRUPTED, InputError
 from noveltree.evaluation import UNINFORMED, Evaluation
 from noveltree.protocol import DEFAULT_PRESET, PRESETS, Protocol, make_protocol
-from noveltree.records import (
-    EpisodeRecord,
-    check_video,
-    check_writable,
-    render_episode,
-    unused,
-    write_episode,
-)
+from noveltree.records import EpisodeRecord, check_writable, unused, write_episode
+from noveltree.replay import check_video, render_episode
 from noveltree.signals import held_back
 from noveltree.simulators import Simulator
 from noveltree.simulators.games import all_games, game_title

@@ -11,8 +11,9 @@ from rich.text import Text
 from noveltree.benchmark import Audit, audit
 from noveltree.cli.console import LiveLine, cores, counted, out, print_json
 from noveltree.errors import InputError, NoveltreeError
-from noveltree.records import read_episode, verify_episode
+from noveltree.records import read_episode
 from noveltree.records.manifest import MANIFEST
+from noveltree.replay import verify_episode
 
 
 def verify(

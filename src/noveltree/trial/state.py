@@ -88,8 +88,8 @@ def read_deployment(run: RunDirectory) -> tuple[Deployment, int]:
         raise RecordError(f"{complaints[0]} Train on: that goes back to the one before.")
     if checkpoint is None and run.read_metrics("interval"):
         raise InputError(
-            f"The run in {run.path} was trained, but its networks are not there; perhaps they were not shipped. Copy "
-            f"{run.path / CHECKPOINTS} from where it was trained, or train it again in another directory."
+            f"The run in {run.path} was trained, but its networks are not there; perhaps they were not shipped. "
+            f"Copy {run.path / CHECKPOINTS} from where it was trained, or train it again in another directory."
         )
     state = None if checkpoint is None else unpack(checkpoint, run.protocol.learning)
     deployment = None if state is None else state.current.deployment
