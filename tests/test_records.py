@@ -19,15 +19,14 @@ from noveltree.errors import NoveltreeError, OutputError, RecordError
 from noveltree.protocol import make_protocol
 from noveltree.records import (
     EpisodeRecord,
-    Verification,
     check_writable,
     encode_episode,
     read_episode,
     unused,
-    verify_episode,
     write_atomically,
     write_episode,
 )
+from noveltree.replay import Verification, verify_episode
 
 
 def played(game: str, *, steps: int | None = None, **choices: Any) -> EpisodeRecord:

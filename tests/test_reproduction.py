@@ -10,10 +10,11 @@ from types import ModuleType
 
 import pytest
 
-from noveltree.benchmark.check import check_benchmark
-from noveltree.records import read_episode, verify_episode
+from noveltree.benchmark.audit import check_benchmark
+from noveltree.records import read_episode
 from noveltree.records.manifest import checksums, read_manifest
 from noveltree.records.run_directory import RunDirectory
+from noveltree.replay import verify_episode
 
 ROOT = Path(__file__).parent.parent
 PLANNERS = ROOT / "results" / "paper-planners"

@@ -10,7 +10,8 @@ import pytest
 from noveltree.errors import InputError, RecordError, UnknownNameError
 from noveltree.features import FEATURE_SETS, NEEDS_TILES
 from noveltree.protocol import make_protocol, parse_protocol, play_episode
-from noveltree.records import EpisodeRecord, read_episode, verify_episode, write_episode
+from noveltree.records import EpisodeRecord, read_episode, write_episode
+from noveltree.replay import verify_episode
 from noveltree.simulators import (
     SIMULATOR_KINDS,
     Corridor,

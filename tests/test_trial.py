@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from noveltree.collection import Collected, InProcess, Listener, Workers, collect_all
-from noveltree.collection.collector import make_path, replay
+from noveltree.collection.collector import make_path
 from noveltree.episodes import Decision, End, Episode, digest
 from noveltree.errors import InputError, LearningError, OutputError, RecordError
 from noveltree.learning import LearningSettings
@@ -26,8 +26,9 @@ from noveltree.learning.deployment import Deployment
 from noveltree.learning.retention import KeepLatest
 from noveltree.learning.settings import ScheduleSettings, ValueSettings
 from noveltree.protocol import Protocol, make_protocol
-from noveltree.records import read_episode, verify_episode
+from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory
+from noveltree.replay import replay, verify_episode
 from noveltree.simulators import Corridor
 from noveltree.trial import Watcher, evaluate, train
 from noveltree.trial.memory import available_memory, check_memory, estimate_memory

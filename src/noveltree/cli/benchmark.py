@@ -346,8 +346,8 @@ def collect(
 
 def _run(directory: BenchmarkDirectory, where: Where, *, json: bool) -> None:
     view = View(directory, quiet=json)
-    to_go_on = ["noveltree", "benchmark", "resume", str(directory.path)]
-    statuses = run_in_view(directory, where, view, to_go_on=to_go_on)
+    to_resume = ["noveltree", "benchmark", "resume", str(directory.path)]
+    statuses = run_in_view(directory, where, view, to_resume=to_resume)
     if json:
         print_json(summary(directory, statuses))
     else:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,16 +19,10 @@ from noveltree.episodes import Decision, End, Play, drive
 from noveltree.errors import INTERRUPTED, InputError
 from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.protocol import DEFAULT_PRESET, PRESETS, Protocol, default_learning, make_protocol
-from noveltree.records import (
-    EpisodeRecord,
-    check_video,
-    check_writable,
-    render_episode,
-    unused,
-    write_episode,
-)
-from noveltree.simulators import Simulator, SimulatorSettings
-from noveltree.simulators.kind import all_names
+from noveltree.records import EpisodeRecord, check_writable, unused, write_episode
+from noveltree.replay import check_video, render_episode
+from noveltree.signals import held_back
+from noveltree.simulators import Simulator, SimulatorSettings, all_names
 
 if TYPE_CHECKING:
     from noveltree.records.run_directory import RunDirectory
@@ -213,7 +205,10 @@ class _Session:
                 self._write(interrupted=True)
                 err.print(f"What was played so far is in {self.file}.", soft_wrap=True)
             raise
-        self._write(interrupted=interrupted)
+        try:
+            self._write(interrupted=interrupted)
+        except KeyboardInterrupt:  # which came while it was written
+            interrupted = True
         return interrupted
 
     def result(self) -> dict[str, Any]:
@@ -276,22 +271,11 @@ class _Session:
         )
 
     def _write(self, *, interrupted: bool) -> None:
-        with _undisturbed():
+        with held_back():
             episode = self._play.episode(interrupted=interrupted)
             self.record = EpisodeRecord(episode, self._protocol, self._seed, self._index, weights=self._weights)
             self.file = unused(self._out_dir / self.record.file_name())
             write_episode(self.file, self.record)
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let an impatient second Ctrl-C not cut off the writing that the first one led to."""
-    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
 
 
 def _chosen_budget(interactions: int | None, seconds: float | None, frames: int | None) -> dict[str, Any]:

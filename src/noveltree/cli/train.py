@@ -14,12 +14,12 @@ import typer
 from rich.text import Text
 
 from noveltree.agents import AGENTS, get_agent
-from noveltree.cli.common import apart_from_results, check_executor, interruptible_once, need_extra
+from noveltree.cli.common import apart_from_results, check_executor, need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
 from noveltree.cli.options import CONDITIONS, PLANNING, chosen_learning, learning_options, protocol_options, takes
 from noveltree.errors import INTERRUPTED, InputError
 from noveltree.protocol import Protocol, default_learning, make_protocol
-from noveltree.simulators.kind import all_names
+from noveltree.simulators import all_names
 
 if TYPE_CHECKING:
     from noveltree.collection import Placement
@@ -158,31 +158,31 @@ class _Session:
         assert protocol.learning is not None
         self._directory, self._protocol, self._seed = directory, protocol, seed
         self._budget = protocol.learning.schedule.interactions
-        self._started = time.monotonic()
+        self._evaluated = protocol.learning.evaluation_episodes
+        self._started: tuple[float, int] | None = None
+        """When the first interactions were reported, and how many of them were played in this life of the run."""
 
     def run(
         self, workers: int, at_once: int, device: str, placement: Placement | None, *, json: bool
     ) -> dict[str, Any]:
         from noveltree.trial import train as train_in
 
-        with interruptible_once():
-            try:
-                with self._tensorboard() as tensorboard, LiveLine(quiet=json) as self._line:
-                    result = train_in(
-                        self._directory,
-                        self._protocol,
-                        seed=self._seed,
-                        workers=workers,
-                        episodes_at_once=at_once,
-                        device=device,
-                        placement=placement,
-                        watcher=self._watcher(tensorboard, json=json),
-                    )
-            except KeyboardInterrupt:
-                command = shlex.join(["noveltree", "train", "--resume", str(self._directory)])
-                err.print(f"Interrupted. To go on: {command}", soft_wrap=True)
-                raise typer.Exit(INTERRUPTED) from None
-        return result
+        try:
+            with self._tensorboard() as tensorboard, LiveLine(quiet=json) as self._line:
+                return train_in(
+                    self._directory,
+                    self._protocol,
+                    seed=self._seed,
+                    workers=workers,
+                    episodes_at_once=at_once,
+                    device=device,
+                    placement=placement,
+                    watcher=self._watcher(tensorboard, json=json),
+                )
+        except KeyboardInterrupt:
+            command = shlex.join(["noveltree", "train", "--resume", str(self._directory)])
+            err.print(f"Interrupted. To resume: {command}", soft_wrap=True)
+            raise typer.Exit(INTERRUPTED) from None
 
     def report(self, result: dict[str, Any], *, json: bool) -> None:
         if json:
@@ -199,9 +199,7 @@ class _Session:
             if tensorboard is not None:
                 tensorboard.add(line)
 
-        return Watcher(
-            progress=self._show, metrics=add_metrics, notice=lambda text: err.print(text, soft_wrap=True)
-        )
+        return Watcher(progress=self._show, metrics=add_metrics, notice=self._line.warn)
 
     @contextlib.contextmanager
     def _tensorboard(self) -> Iterator[TensorBoard | None]:
@@ -215,23 +213,29 @@ class _Session:
             yield writer
 
     def _show(self, progress: Progress) -> None:
-        elapsed = time.monotonic() - self._started
-        rate = max(0, progress.interactions - progress.replayed) / elapsed if elapsed else 0.0
-        left = duration(max(0, self._budget - progress.interactions) / rate) if rate else "?"
+        now, played = time.monotonic(), progress.interactions - progress.replayed
+        since, before_that = self._started = self._started or (now, played)
+        rate = max(0, played - before_that) / (now - since) if now > since else 0.0
         mean = f"{sum(progress.returns) / len(progress.returns):,.5g}" if progress.returns else "-"
         before = ""
         if progress.last_return is not None and progress.verdict is not None:
             word = "accepted" if progress.verdict.accepted else "rejected"
             before = f" (before: {progress.last_return:,.5g}, {word})"
-        now = f"mean {mean} of {len(progress.returns)}{before}"
-        if progress.stage == "evaluating":  # the budget is spent: it says nothing of how long this takes
-            self._line.update(f"evaluation: {now}  {rate:,.0f}/s")
+        episodes = len(progress.returns)
+        if progress.stage == "evaluating":
+            self._line.update(
+                f"evaluation: {episodes} of {self._evaluated} episodes, mean {mean}{before}  {rate:,.0f}/s"
+            )
             return
+        done = f"{progress.interactions:,} of {self._budget:,}"
+        left = f"{duration((self._budget - progress.interactions) / rate)} left" if rate else "? left"
+        if progress.interactions >= self._budget:  # the last interval's episodes are played to their end
+            done, left = f"{self._budget:,} spent", "last episodes"
         learning = ", learning" if progress.stage == "learning" else ""
         # What matters less stands last, where a narrow terminal cuts it off.
         self._line.update(
-            f"{progress.interactions:,} of {self._budget:,}  {rate:,.0f}/s  {left} left  "
-            f"interval {progress.interval}{learning}: {now}"
+            f"{done}  {rate:,.0f}/s  {left}  "
+            f"interval {progress.interval}{learning}: mean {mean} of {episodes}{before}"
         )
 
     def _report_interval(self, line: dict[str, Any]) -> None:

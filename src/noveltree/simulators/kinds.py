@@ -13,7 +13,12 @@ from noveltree.simulators.atari import Atari
 from noveltree.simulators.corridor import Corridor
 from noveltree.simulators.games import all_games, canonical_game, game_title, rom_md5
 from noveltree.simulators.gymnasium import GymnasiumSimulator, is_environment_id, provider_of
-from noveltree.simulators.kind import SimulatorKind, register_simulator
+from noveltree.simulators.kind import SIMULATOR_KINDS as SIMULATOR_KINDS
+from noveltree.simulators.kind import SimulatorKind as SimulatorKind
+from noveltree.simulators.kind import all_names as all_names
+from noveltree.simulators.kind import find_game as find_game
+from noveltree.simulators.kind import get_kind as get_kind
+from noveltree.simulators.kind import register_simulator as register_simulator
 from noveltree.simulators.settings import SimulatorSettings
 from noveltree.simulators.simulator import Simulator
 

@@ -14,7 +14,7 @@ from noveltree.learning.settings import LearnerSettings
 from noveltree.learning.snapshot import Snapshot, read_snapshot
 from noveltree.protocol import Protocol
 from noveltree.records.checkpoint import Checkpoint
-from noveltree.records.run_directory import RunDirectory
+from noveltree.records.run_directory import CHECKPOINTS, RunDirectory
 from noveltree.simulators import Simulator
 
 
@@ -87,6 +87,11 @@ def read_deployment(run: RunDirectory) -> tuple[Deployment, int]:
     checkpoint, complaints = run.read_checkpoint()
     if complaints:
         raise RecordError(f"{complaints[0]} Train on: that goes back to the one before.")
+    if checkpoint is None and run.read_metrics("interval"):
+        raise InputError(
+            f"The run in {run.path} was trained, but its networks are not there; perhaps they were not shipped. "
+            f"Copy {run.path / CHECKPOINTS} from where it was trained, or train it again in another directory."
+        )
     state = None if checkpoint is None else unpack(checkpoint, run.protocol.learning)
     deployment = None if state is None else state.current.deployment
     if state is None or deployment is None:

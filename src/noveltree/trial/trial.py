@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from noveltree.collection import Collected, Collector, Listener, replay
+from noveltree.collection import Collected, Collector, Listener
 from noveltree.episodes import Episode
 from noveltree.errors import LearningError
 from noveltree.learning.inputs import InputShape
@@ -25,6 +25,7 @@ from noveltree.learning.schedule import Interval, Schedule, Verdict
 from noveltree.learning.snapshot import Snapshot
 from noveltree.records.checkpoint import check_space
 from noveltree.records.run_directory import RunDirectory
+from noveltree.replay import replay
 from noveltree.trial.evaluate import frozen_episodes
 from noveltree.trial.state import TrialState, pack, unpack
 from noveltree.trial.watcher import Progress, Stage, Watcher

@@ -20,6 +20,7 @@ from noveltree.benchmark.directory import PROGRESS
 from noveltree.errors import INTERRUPTED, BusyError, NoveltreeError, OutputError
 from noveltree.protocol import parse_protocol
 from noveltree.records.files import write_quickly
+from noveltree.signals import unblock
 from noveltree.trial import Progress, Watcher, play_trial, train
 
 _SECONDS_BETWEEN_REPORTS = 1.0
@@ -46,7 +47,10 @@ def main() -> None:
     """All that the process does."""
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGINT, _interrupt)
-    task = Task(**json.loads(sys.stdin.readline()))
+    unblock()
+    if not (line := sys.stdin.readline()):
+        sys.exit(INTERRUPTED)
+    task = Task(**json.loads(line))
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
     try:
         _run(task)

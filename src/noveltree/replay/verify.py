@@ -8,6 +8,7 @@ from noveltree.episodes import End, digest
 from noveltree.lookahead import Interactions
 from noveltree.protocol import Protocol
 from noveltree.records.episode_file import EpisodeRecord
+from noveltree.replay.actions import replay_actions
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,14 @@ def verify_episode(record: EpisodeRecord) -> Verification:
         return Verification(False, 0.0, f"the ROM of {protocol.game} here is another one{caveat}")
     simulator = protocol.make_simulator()
     try:
-        state, score, terminal = simulator.start(), 0.0, False
+        transitions = replay_actions(simulator, episode)
+        state, score, terminal = next(transitions)
         for step, decision in enumerate(episode.decisions):
             if terminal:
                 return Verification(False, score, f"the game was over before step {step}{caveat}")
             if not 0 <= decision.action < len(simulator.actions):
                 return Verification(False, score, f"step {step} has an action that does not exist")
-            state, reward, terminal = simulator.step(state, decision.action)
+            state, reward, terminal = next(transitions)
             score += reward
             if reward != decision.reward:
                 return Verification(

@@ -17,6 +17,7 @@ from noveltree.errors import InputError, OutputError
 from noveltree.protocol import Protocol
 from noveltree.records.episode_file import EpisodeRecord
 from noveltree.records.files import make_directory
+from noveltree.replay.actions import replay_actions
 from noveltree.simulators import Atari, AtariState
 
 #: The console shows sixty frames a second.
@@ -26,16 +27,16 @@ FORMATS = (".mp4", ".gif")
 LARGEST_SCALE = 16
 
 Frame = NDArray[np.uint8]
-#: Told after each time step: how many of how many are filmed.
+#: Called after each time step: how many of how many are filmed.
 Progress = Callable[[int, int], None]
 
 
 def check_video(path: Path, protocol: Protocol) -> None:
-    """Complain if episodes under `protocol` cannot be filmed, or not in the format that `path` asks for."""
+    """Raise InputError if episodes under `protocol` cannot be filmed, or not in the format of `path`."""
     if path.suffix.lower() not in FORMATS:
         raise InputError(f"A video is an .mp4 or a .gif, not {path.suffix or path.name!r}.")
     if not protocol.simulator_kind.can_be_filmed:
-        raise InputError(f"Only Atari episodes can be filmed, and {protocol.game} is none.")
+        raise InputError(f"Only Atari episodes can be filmed, and {protocol.game} is not an Atari game.")
 
 
 def render_episode(
@@ -49,14 +50,14 @@ def render_episode(
 ) -> None:
     """Film a recorded episode, or some `steps` of it, by replaying its actions.
 
-    Every `every`-th frame is kept (all of them in an MP4, one in three in a GIF), enlarged `scale` times.
+    Every Nth frame is kept (by default all of them in an MP4, one in three in a GIF), enlarged `scale` times.
     The video runs at the speed of the console.
     """
     check_video(path, record.protocol)
     if not 1 <= scale <= LARGEST_SCALE:
         raise InputError(f"A video can be enlarged 1 to {LARGEST_SCALE} times, not {scale}.")
     if every is not None and every < 1:
-        raise InputError(f"Every so-many-th frame is kept, at least every 1st, not every {every}.")
+        raise InputError(f"Keep every Nth frame with N at least 1, not {every}.")
     gif = path.suffix.lower() == ".gif"
     every = every or (_GIF_EVERY if gif else 1)
     frames = _film(record, steps, every, progress)
@@ -70,20 +71,19 @@ def render_episode(
 
 
 def _film(record: EpisodeRecord, steps: range | None, every: int, progress: Progress | None) -> Iterator[Frame]:
-    actions = [decision.action for decision in record.episode.decisions]
+    actions = record.episode.actions
     count = 0
     with contextlib.closing(record.protocol.make_simulator()) as simulator:
         assert isinstance(simulator, Atari)
-        state = simulator.start()
+        transitions = replay_actions(simulator, record.episode)
         for step, action in enumerate(actions):
+            state = next(transitions).state
+            assert isinstance(state, AtariState)
             if steps is None or step in steps:
                 for frame in simulator.film(state, action):
                     if count % every == 0:
                         yield frame
                     count += 1
-            following = simulator.step(state, action).state
-            assert isinstance(following, AtariState)
-            state = following
             if progress is not None:
                 progress(step + 1, len(actions))
 
@@ -128,7 +128,7 @@ def _encode(
 
 
 def _feed(command: list[str], frames: Iterator[Frame]) -> str:
-    """Run an encoder on the frames; what it complains about, if it fails."""
+    """Run an encoder on the frames; its error message, if it fails."""
     with tempfile.TemporaryFile() as complaints:
         encoder = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=complaints)
         assert encoder.stdin is not None

@@ -22,6 +22,7 @@ from noveltree.episodes import Play, drive
 from noveltree.errors import InputError
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.simulators import Atari, AtariState
+from noveltree.speed.emulator import time_raw_calls
 from noveltree.tree import Lookahead
 
 _WARM_UP_STEPS = 3
@@ -107,11 +108,11 @@ def _measure_in(simulator: Atari, protocol: Protocol, steps: int) -> PlanningCos
         root = play.lookahead.root.state
         assert isinstance(root, AtariState)
         actions = rng.integers(len(simulator.actions), size=budget).tolist()
-        raw = simulator.time_raw_calls(root, actions[: budget // 2])
+        raw = time_raw_calls(simulator, root, actions[: budget // 2])
         before = time.process_time()
         interactions = _decide(play)
         planning = time.process_time() - before
-        raw += simulator.time_raw_calls(root, actions[budget // 2 :])
+        raw += time_raw_calls(simulator, root, actions[budget // 2 :])
         raw *= interactions / budget  # a solved root leaves some of the budget unspent
         ratios.append(planning / raw)
         planning_us.append(planning / interactions * 1e6)

@@ -34,6 +34,7 @@ from noveltree.learning.snapshot import Snapshot
 from noveltree.lookahead import NoveltyPruning, Planner
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.simulators import Atari, AtariState, State
+from noveltree.speed.emulator import time_raw_calls
 from noveltree.tree import Node
 
 #: Raw calls that are timed after every decision.
@@ -196,7 +197,7 @@ class _Measurement:
         state = play.lookahead.root.state
         assert isinstance(state, AtariState)
         actions = self._rng.integers(len(self._simulator.actions), size=_RAW_CALLS).tolist()
-        self._raw_seconds += self._simulator.time_raw_calls(state, actions)
+        self._raw_seconds += time_raw_calls(self._simulator, state, actions)
         self._raw_calls += _RAW_CALLS
         self._interrupted += time.process_time() - started
 
