@@ -461,7 +461,7 @@ class TestSchedule:
         self, interactions: list[int], promised: int
     ) -> None:
         schedule = Schedule(ScheduleSettings(interactions=1000, interval=100, wave=4))
-        assert schedule.episodes_promised(interactions) == promised
+        assert schedule.episodes_to_start(interactions, longest=10**9) == promised
 
     def test_the_next_interval_begins_where_this_one_ended(self) -> None:
         schedule = Schedule(ScheduleSettings(interactions=1000, interval=100))

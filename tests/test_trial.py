@@ -10,15 +10,15 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from noveltree.collection import Collected, InProcess, Listener, Workers, collect_all
-from noveltree.collection.collector import make_path
+from noveltree.collection import Collected, Collector, InProcess, Listener, Order, Workers, collect_all
+from noveltree.collection.orders import make_path
 from noveltree.episodes import Decision, End, Episode, digest
 from noveltree.errors import InputError, LearningError, OutputError, RecordError
 from noveltree.learning import LearningSettings
@@ -31,8 +31,9 @@ from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import replay, verify_episode
 from noveltree.simulators import Corridor
 from noveltree.trial import Watcher, evaluate, train
+from noveltree.trial.checkpoint_state import read_deployment, unpack
+from noveltree.trial.intervals import Intervals
 from noveltree.trial.memory import available_memory, check_memory, estimate_memory
-from noveltree.trial.state import read_deployment
 from noveltree.trial.trial import Trial
 from tests.support.runs import contents, small_protocol
 
@@ -292,6 +293,15 @@ def _files(directory: Path) -> dict[str, bytes]:
 # The schedule at work
 
 
+def orders(indices: Iterable[int]) -> list[Order]:
+    return [Order(1, index) for index in indices]
+
+
+def run_intervals(run: RunDirectory, collector: Collector) -> None:
+    trial = Trial(run, collector, Watcher())
+    trial.complete(Intervals(trial))
+
+
 class _ScriptedCollector:
     """Plays nothing: the returns of interval i are what the script says, walked in a corridor that pays them."""
 
@@ -305,8 +315,8 @@ class _ScriptedCollector:
     def deploy(self, deployment: Deployment | None) -> None:
         self.deployed.append(None if deployment is None else deployment.digest)
 
-    def order(self, interval: int, index: int) -> None:
-        self._orders.append((interval, index))
+    def order(self, order: Order) -> None:
+        self._orders.append((order.interval, order.index))
 
     def collect(self) -> Collected:
         interval, index = self._orders.pop()  # the last one first: they may come in any order
@@ -315,6 +325,9 @@ class _ScriptedCollector:
         decisions = tuple(Decision(1, score if step == 9 else 0.0, 25, 0, 0, False, 1, 0.0) for step in range(10))
         episode = Episode(decisions, End.TERMINAL, digest(states[-1]))
         return Collected(interval, index, episode, make_path(states, episode))
+
+    def pause(self) -> None:
+        pass
 
     def close(self) -> None:
         pass
@@ -328,7 +341,7 @@ def _run_script(tmp_path: Path, *script: Sequence[float]) -> tuple[list[str | No
     protocol = small_protocol(interactions=1_000 * len(script), evaluation_episodes=1)
     run = RunDirectory.create(tmp_path / "run", protocol, seed=0)
     collector = _ScriptedCollector(script)
-    Trial(run, collector, Watcher()).run()
+    run_intervals(run, collector)
     return collector.deployed, [line for line in run.read_metrics() if line["event"] == "interval"]
 
 
@@ -359,20 +372,34 @@ def test_a_rejected_interval_leaves_no_trace_in_training(tmp_path: Path) -> None
     """After a rejection training goes on as if the rejected interval had brought nothing."""
     protocol = small_protocol(interactions=3_000, evaluation_episodes=1)
     run = RunDirectory.create(tmp_path / "run", protocol, seed=0)
-    trial = Trial(run, _ScriptedCollector((GOOD, GOOD, BAD)), Watcher())
-    trial.run()
+    run_intervals(run, _ScriptedCollector((GOOD, GOOD, BAD)))
     checkpoint, _ = run.read_checkpoint()
     assert checkpoint is not None
     before, _ = RunDirectory.open(tmp_path / "run").read_checkpoint()
     assert before is not None
-    assert checkpoint.state["previous"] is None
+    snapshots = unpack(checkpoint)
+    assert snapshots["previous"] is None
     assert checkpoint.state["baseline"] is None
-    assert (
-        checkpoint.state["current"]["counters"]["time_steps"] == 4 * 10
-    )  # the first update's: of the first interval alone
+    assert snapshots["current"] is not None
+    assert snapshots["current"].counters["time_steps"] == 4 * 10  # of the first interval alone
 
 
 # Workers
+
+
+class _DyingWorkers(Workers):
+    """Workers of which one is killed after every second episode, in the middle of its others, four times."""
+
+    deaths = 0
+    _collected = 0
+
+    def collect(self) -> Collected:
+        collected = super().collect()
+        self._collected += 1
+        if self._collected % 2 == 0 and self.deaths < 4:
+            os.kill(self.processes[self.deaths % 2], signal.SIGKILL)
+            self.deaths += 1
+        return collected
 
 
 def test_a_worker_that_dies_is_replaced_and_its_episodes_are_played_again(
@@ -380,28 +407,9 @@ def test_a_worker_that_dies_is_replaced_and_its_episodes_are_played_again(
 ) -> None:
     protocol = small_protocol()
     run = RunDirectory.create(tmp_path / "run", protocol, seed=0)
-    deaths = 0
-    over = threading.Event()
-
-    def assassin(workers: Workers) -> None:
-        """Kill a worker whenever two more episodes are over, in the middle of its others."""
-        nonlocal deaths
-        episodes = 2
-        while not over.wait(0.01) and deaths < 4:
-            if len(list((tmp_path / "run").glob("episodes/*/*.json"))) >= episodes:
-                os.kill(workers.processes[deaths % 2], signal.SIGKILL)
-                deaths += 1
-                episodes += 2
-
-    with contextlib.closing(Workers(protocol, seed=0, workers=2, at_once=2)) as workers:
-        thread = threading.Thread(target=assassin, args=(workers,))
-        thread.start()
-        try:
-            Trial(run, workers, Watcher()).run()
-        finally:
-            over.set()
-            thread.join()
-    assert deaths == 4
+    with contextlib.closing(_DyingWorkers(protocol, seed=0, workers=2, at_once=2)) as workers:
+        run_intervals(run, workers)
+        assert workers.deaths == 4
     assert contents(tmp_path / "run") == contents(undisturbed)
 
 
@@ -420,7 +428,7 @@ def test_workers_that_keep_dying_are_an_error(tmp_path: Path) -> None:
         thread.start()
         try:
             with pytest.raises(Exception, match="keep dying"):
-                list(collect_all(workers, 1, range(4)))
+                list(collect_all(workers, orders(range(4))))
         finally:
             over.set()
             thread.join()
@@ -432,7 +440,7 @@ def test_an_error_in_a_worker_is_an_error_here(tmp_path: Path) -> None:
         contextlib.closing(Workers(protocol, seed=0, workers=2, at_once=2)) as workers,
         pytest.raises(InputError, match="NoSuchEnvironment"),
     ):
-        list(collect_all(workers, 1, range(4)))
+        list(collect_all(workers, orders(range(4))))
 
 
 def test_workers_end_with_whoever_started_them(tmp_path: Path) -> None:
@@ -452,10 +460,10 @@ def test_workers_never_heed_an_interrupt_not_even_while_they_start(tmp_path: Pat
         for process in workers.processes:
             os.kill(process, signal.SIGINT)
         started = set(workers.processes)
-        assert len(list(collect_all(workers, 1, range(2)))) == 2
+        assert len(list(collect_all(workers, orders(range(2))))) == 2
         for process in workers.processes:
             os.kill(process, signal.SIGINT)
-        assert len(list(collect_all(workers, 1, range(2, 4)))) == 2
+        assert len(list(collect_all(workers, orders(range(2, 4))))) == 2
         assert set(workers.processes) == started
 
 
@@ -465,7 +473,7 @@ def test_workers_never_heed_an_interrupt_not_even_while_they_start(tmp_path: Pat
 def test_a_replayed_episode_is_the_one_that_was_collected() -> None:
     protocol = small_protocol()
     collector = InProcess(protocol, seed=0, at_once=2)
-    for collected in collect_all(collector, 1, [0, 1, 2]):
+    for collected in collect_all(collector, orders([0, 1, 2])):
         again = replay(Corridor(), 1, collected.index, collected.episode)
         assert (again.path.observations == collected.path.observations).all()
         assert (again.path.actions == collected.path.actions).all()
@@ -475,7 +483,7 @@ def test_a_replayed_episode_is_the_one_that_was_collected() -> None:
 
 def test_an_episode_of_another_world_does_not_replay() -> None:
     collector = InProcess(small_protocol(), seed=0, at_once=1)
-    (collected,) = collect_all(collector, 1, [0])
+    (collected,) = collect_all(collector, orders([0]))
     with pytest.raises(RecordError, match="does not replay"):
         replay(Corridor(4), 1, 0, collected.episode)
 

@@ -6,7 +6,8 @@ import contextlib
 import multiprocessing.resource_tracker
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from types import FrameType
 
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
@@ -50,3 +51,26 @@ def leave_to_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     unblock()
+
+
+@contextlib.contextmanager
+def asked_to_stop() -> Iterator[Callable[[], bool]]:
+    """Whether an interrupt has come, so that work can be brought to an end; a second one cuts it off."""
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in INTERRUPTS}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+    for number in INTERRUPTS:
+        signal.signal(number, stop)
+    try:
+        yield lambda: bool(came)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

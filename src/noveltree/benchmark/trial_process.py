@@ -21,7 +21,7 @@ from noveltree.errors import INTERRUPTED, BusyError, NoveltreeError, OutputError
 from noveltree.protocol import parse_protocol
 from noveltree.records.files import write_quickly
 from noveltree.signals import unblock
-from noveltree.trial import Progress, Watcher, play_trial, train
+from noveltree.trial import Progress, Watcher, run_trial
 
 _SECONDS_BETWEEN_REPORTS = 1.0
 #: How long an ending may take once nobody waits for it any more.
@@ -67,12 +67,7 @@ def _run(task: Task) -> None:
     protocol = parse_protocol(task.protocol)
     directory = Path(task.directory)
     watcher = Watcher(progress=_Reporter(directory))
-    if protocol.learning is None:
-        play_trial(
-            directory, protocol, seed=task.seed, episodes=task.episodes, workers=task.workers, watcher=watcher
-        )
-    else:
-        train(directory, protocol, seed=task.seed, workers=task.workers, watcher=watcher)
+    run_trial(directory, protocol, seed=task.seed, episodes=task.episodes, workers=task.workers, watcher=watcher)
 
 
 def _kind(error: NoveltreeError) -> str:

@@ -1,12 +1,14 @@
-"""How the episodes of a trial are collected: whole ones under fixed parameters, in this process or in several."""
+"""How the episodes of a trial are collected, whole ones or piece by piece, in this process or in several."""
 
-from noveltree.collection.collector import Collected as Collected
 from noveltree.collection.collector import Collector as Collector
 from noveltree.collection.collector import Listener as Listener
 from noveltree.collection.collector import collect_all as collect_all
 from noveltree.collection.in_process import InProcess as InProcess
+from noveltree.collection.orders import Collected as Collected
+from noveltree.collection.orders import Order as Order
+from noveltree.collection.orders import Paused as Paused
 from noveltree.collection.placement import Placement as Placement
-from noveltree.collection.workers import Workers as Workers
+from noveltree.collection.pool import Workers as Workers
 from noveltree.errors import InputError
 from noveltree.protocol import Protocol
 

@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Protocol
 
-from noveltree.collection.working import WorkArguments, work
+from noveltree.collection.worker_loop import WorkArguments, work
 from noveltree.signals import leave_to_parent, starting_processes
 
 
@@ -23,7 +23,7 @@ class WorkerProcess(Protocol):
         ...
 
     def end(self) -> None:
-        """Let there be no such process."""
+        """Kill the process."""
         ...
 
     def died_of(self) -> str:

@@ -1,6 +1,6 @@
 """The learning schedule: an update is kept unless the episodes played with it are worse than those before.
 
-`judge` is a pure function of two lists of returns; `Schedule` keeps the books.
+`judge` is a pure function of two lists of returns; `Schedule` tracks where a trial stands.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 from noveltree.learning.settings import ScheduleSettings, Sides
 from noveltree.welch import Moments, welch_test
+
+#: Episodes that an interval begins with at most, if that follows from how long they can be.
+_LARGEST_WAVE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +76,21 @@ class Schedule:
         left = self.settings.interactions - self.interactions
         return self.interval > 1 and left < self.settings.interval / 2
 
-    def episodes_promised(self, interactions: Sequence[int]) -> int:
+    def episodes_to_start(self, interactions: Sequence[int], *, longest: int) -> int:
         """How many episodes the interval has at least, when its first ones took so many interactions each.
 
         These, and what is then expected to fill it; but never more ahead than `wave`, or than what is known, for
-        episodes played with new networks may be many times longer than those before. Since a promise depends on
-        the episodes before it alone, the interval's episodes do not depend on timing, and none is played in vain.
+        episodes played with new networks may be many times longer than those before. Since that depends on the
+        episodes before alone, the interval's episodes do not depend on timing, and none is wasted. `longest` is
+        the most interactions that an episode can take.
         """
+        wave = self.settings.wave or min(_LARGEST_WAVE, max(1, self.settings.interval // longest))
         known, spent = len(interactions), sum(interactions)
         left = self.settings.interval - spent
         if left <= 0:
             return known
-        expected = math.ceil(left * known / spent) if spent else self.settings.wave
-        return known + min(expected, max(self.settings.wave, known))
+        expected = math.ceil(left * known / spent) if spent else wave
+        return known + min(expected, max(wave, known))
 
     def judge(self, interval: Interval) -> Verdict:
         """Accept or reject the update that this interval was played with."""

@@ -54,7 +54,11 @@ class ScheduleSettings(SettingsModel):
         "training budget", role="conditions", option="interactions", default=20_000_000, ge=1
     )
     interval: int = setting("interactions between two updates, about", option="interval", default=1_000_000, ge=1)
-    wave: int = Field(default=8, ge=1, description="episodes that an interval begins with")
+    wave: int | None = Field(
+        default=8,
+        ge=1,
+        description="episodes that an interval begins with; null: as many as fill it if they are as long as can be",
+    )
     p_value: float = setting("below it Welch's test rejects an update", option="p-value", default=0.1, ge=0, le=1)
     sides: Sides = setting("of Welch's test: two-sided or one-sided", option="sides", default="two-sided")
 

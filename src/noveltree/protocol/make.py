@@ -10,7 +10,7 @@ from noveltree.agents import Agent, Settings, get_agent
 from noveltree.errors import InputError, UnknownNameError
 from noveltree.features import NEEDS_TILES, default_features
 from noveltree.learning import LearningSettings
-from noveltree.learning.settings import LearnerSettings
+from noveltree.learning.settings import LearnerSettings, ScheduleSettings
 from noveltree.protocol.choices import Choices, read_choices
 from noveltree.protocol.hashing import FIRST_EDITION
 from noveltree.protocol.presets import DEFAULT_PRESET, PRESETS
@@ -65,7 +65,7 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
 
 def default_learning(agent: Agent) -> LearnerSettings | None:
     """How an agent learns unless it is chosen; None if it does not."""
-    return LearningSettings() if agent.learns else None
+    return LearningSettings(schedule=ScheduleSettings(wave=None)) if agent.learns else None
 
 
 def _check_fit(chosen: Choices, kind: SimulatorKind, game: str, agent: Agent) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, SerializeAsAny
 
-from noveltree.agents import Settings, get_agent
+from noveltree.agents import PAPER_BUDGET, Settings, get_agent
 from noveltree.declarations import SettingsModel, optional, setting
 from noveltree.episodes import Episode, Play, drive, episode_rng
 from noveltree.errors import InputError, RecordError, UnknownNameError
@@ -88,6 +88,12 @@ class Protocol(_Planned):
     def max_steps(self) -> int:
         """Time steps after which an episode is truncated."""
         return self.max_frames // self.frame_skip
+
+    @property
+    def longest_episode(self) -> int:
+        """The most interactions that an episode can take, if budgets are of interactions."""
+        budget = self.make_budget()
+        return self.max_steps * (budget.limit if isinstance(budget, Interactions) else PAPER_BUDGET)
 
     def settings(self) -> Settings:
         """The agent's settings."""

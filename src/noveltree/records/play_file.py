@@ -156,6 +156,12 @@ def _digest(data: bytes, place: re.Match[bytes]) -> str:
     return digest.hexdigest()
 
 
+def is_play(data: bytes) -> bool:
+    """Whether these are the bytes of a play file, all of them."""
+    place = _DIGEST.search(data)
+    return place is not None and place[1] == _digest(data, place).encode()
+
+
 def _check_digest(data: bytes, source: str) -> None:
     """Raise RecordError if these are not the bytes that were written."""
     place = _DIGEST.search(data)

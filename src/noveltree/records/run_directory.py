@@ -7,6 +7,7 @@ lock                                  held by the process that works on it
 checkpoints/000003/                   networks and schedule when interval 3 was over; the last two
 episodes/interval-0003/00012.json     every episode, as a file that `noveltree verify` replays
 evaluation/interval-0004/00000.json   episodes played with what was deployed before interval 4
+paused/                               episodes that were paused when training was interrupted
 metrics.jsonl                         one line per episode and per interval
 result.json                           the scores, once the run is over
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,7 @@ from noveltree.records.files import check_writable, checksum, read_json, read_js
 from noveltree.records.lock import LOCK, is_locked, locked
 
 _FORMAT, _VERSION = "noveltree-run", 1
-RUN, CHECKPOINTS, _METRICS = "run.json", "checkpoints", "metrics.jsonl"
+RUN, CHECKPOINTS, PAUSED, _METRICS = "run.json", "checkpoints", "paused", "metrics.jsonl"
 #: What a run has once it is over.
 RESULT = "result.json"
 
@@ -132,10 +134,17 @@ class RunDirectory:
         return self.path / "evaluation" / f"interval-{interval:04}" / f"{index:05}.json"
 
     def write_episode(
-        self, path: Path, episode: Episode, *, interval: int, index: int, weights: str | None
+        self,
+        path: Path,
+        episode: Episode,
+        *,
+        interval: int,
+        index: int,
+        weights: str | None,
+        refreshed: tuple[tuple[int, str], ...] = (),
     ) -> None:
         """Record an episode that was played with these networks."""
-        write_episode(path, EpisodeRecord(episode, self.protocol, self.seed, index, interval, weights))
+        write_episode(path, EpisodeRecord(episode, self.protocol, self.seed, index, interval, weights, refreshed))
 
     def read_episode(self, path: Path, *, interval: int, index: int, weights: str | None) -> EpisodeRecord | None:
         """An episode that was recorded whole, with these networks; None if it has to be played."""
@@ -148,6 +157,27 @@ class RunDirectory:
         wanted = (self.protocol, self.seed, interval, index, weights)
         found = (record.protocol, record.seed, record.interval, record.index, record.weights)
         return record if found == wanted else None
+
+    def _paused_path(self, interval: int, index: int, weights: str | None) -> Path:
+        return self.path / PAUSED / f"interval-{interval:04}-{index:05}-{weights or 'no-networks'}.safetensors"
+
+    def write_paused(self, interval: int, index: int, data: bytes, *, weights: str | None) -> None:
+        """Keep an episode that was paused, and was played with these networks."""
+        write_atomically(self._paused_path(interval, index, weights), data)
+
+    def read_paused(self, interval: int, index: int, *, weights: str | None) -> bytes | None:
+        """An episode that was paused, if its file is whole; None if it begins anew."""
+        from noveltree.records.play_file import is_play  # needs safetensors, which planners do without
+
+        try:
+            data = self._paused_path(interval, index, weights).read_bytes()
+        except OSError:
+            return None
+        return data if is_play(data) else None
+
+    def remove_paused(self) -> None:
+        """Remove episodes that were paused: they are over by now."""
+        shutil.rmtree(self.path / PAUSED, ignore_errors=True)
 
     def read_learnt(self, interval: int, index: int) -> EpisodeRecord:
         """An episode of an interval that is over: there are no networks any more to play it again with."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from noveltree.collection.collector import Collected, make_path
+from noveltree.collection.orders import Collected, make_path
 from noveltree.episodes import Episode, digest
 from noveltree.errors import RecordError
 from noveltree.simulators import Simulator, Transition

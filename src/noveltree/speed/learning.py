@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from noveltree.agents import Agent, Settings, get_agent
-from noveltree.collection import Workers, collect_all
-from noveltree.collection.collector import PathRecorder
+from noveltree.collection import Order, Workers, collect_all
+from noveltree.collection.orders import PathRecorder
 from noveltree.collection.tuning import prepare_process
 from noveltree.episodes import Decision, End, Episode, Play, drive, episode_rng
 from noveltree.errors import InputError
@@ -283,8 +283,8 @@ def _measure_workers(protocol: Protocol, at_once: int) -> float:
     for workers in (1, 2):
         with contextlib.closing(Workers(short, seed=0, workers=workers, at_once=at_once)) as collector:
             collector.deploy(deployment)
-            list(collect_all(collector, 1, range(workers)))  # warm up
+            list(collect_all(collector, (Order(1, index) for index in range(workers))))  # warm up
             before = time.monotonic()
-            list(collect_all(collector, 2, range(2 * at_once)))
+            list(collect_all(collector, (Order(2, index) for index in range(2 * at_once))))
             seconds.append(time.monotonic() - before)
     return seconds[0] / seconds[1]

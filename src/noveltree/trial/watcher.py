@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,6 +10,7 @@ from typing import Any, Literal
 from noveltree.learning.schedule import Verdict
 
 Stage = Literal["playing", "learning", "evaluating"]
+_SECONDS_BETWEEN_REPORTS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +42,40 @@ class Watcher:
     progress: Callable[[Progress], None] = _ignore
     metrics: Callable[[dict[str, Any]], None] = _ignore
     notice: Callable[[str], None] = _ignore
+
+
+class Tracker:
+    """Tracks progress, and reports it a few times a second."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._last_report = 0.0
+        self.stage: Stage = "playing"
+        self.interval = 0
+        self.spent = self.replayed = 0
+        self.returns: tuple[float, ...] = ()
+        self.last_return: float | None = None
+        self.verdict: Verdict | None = None
+
+    def add_interactions(self, interactions: int) -> None:
+        """Count interactions as they are spent."""
+        self.spent += interactions
+        self.report()
+
+    def report(self, *, always: bool = False) -> None:
+        """Report how far the trial is; unless `always`, only if the last report was not just now."""
+        now = time.monotonic()
+        if not always and now - self._last_report < _SECONDS_BETWEEN_REPORTS:
+            return
+        self._last_report = now
+        self._watcher.progress(
+            Progress(
+                stage=self.stage,
+                interval=self.interval,
+                interactions=self.spent,
+                replayed=self.replayed,
+                returns=self.returns,
+                last_return=self.last_return,
+                verdict=self.verdict,
+            )
+        )

@@ -1,8 +1,8 @@
 """Collecting in several worker processes, of this machine or of others, which may die.
 
 A thread of this process talks to the workers, so that they never wait for whoever learns from their episodes. A
-worker that dies is replaced, and the episodes it was playing are played again from their beginning: since an
-episode depends on nothing but the networks and its seed, nobody can tell the difference.
+worker that dies is replaced, and what it was playing is played again from where it was ordered: since an episode
+depends on nothing but the networks and its seed, nobody can tell the difference.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import contextlib
 import queue
 import threading
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import wait
 from typing import Any
 
-from noveltree.collection.collector import Collected, Listener
+from noveltree.collection.collector import Listener
+from noveltree.collection.orders import Collected, Order
 from noveltree.collection.placement import LocalPlacement, Placement, WorkerProcess
-from noveltree.collection.playing import Order
-from noveltree.collection.working import Spent, WorkArguments
+from noveltree.collection.worker_loop import Deploy, Pause, Spent, WorkArguments
 from noveltree.errors import NoRoomError, SimulatorError
 from noveltree.learning.deployment import Deployment
 from noveltree.protocol import Protocol
@@ -54,8 +54,11 @@ class Workers:
         self._placement = placement or LocalPlacement()
         self._deployment: Deployment | None = None
         self._orders: deque[Order] = deque()
+        #: The workers that have played on each episode, and still have it if it is paused.
+        self._homes: dict[tuple[int, int], _Worker] = {}
         self._results: queue.SimpleQueue[Collected | BaseException] = queue.SimpleQueue()
         self._deaths = 0
+        self._pausing = False
         self._closing = threading.Event()
         #: Held by whoever sends to workers or replaces them.
         self._lock = threading.Lock()
@@ -73,10 +76,17 @@ class Workers:
             self._deployment = deployment
             for worker in self._workers:
                 with contextlib.suppress(OSError):  # a worker that is dead will be told when it is replaced
-                    worker.process.connection.send(deployment)
+                    worker.process.connection.send(Deploy(deployment))
 
-    def order(self, interval: int, index: int) -> None:
-        self._orders.append(Order(interval, index))
+    def order(self, order: Order) -> None:
+        self._orders.append(order)
+
+    def pause(self) -> None:
+        with self._lock:
+            self._pausing = True
+            for worker in self._workers:
+                with contextlib.suppress(OSError):
+                    worker.process.connection.send(Pause())
 
     def collect(self) -> Collected:
         result = self._results.get()
@@ -103,14 +113,20 @@ class Workers:
             self._results.put(error)
 
     def _hand_out(self) -> None:
-        """Give every order to the worker that plays the fewest, as long as one has room."""
+        """Give every order to the worker that has its episode, or to the one that plays the fewest and has room."""
         while self._orders and (living := [worker for worker in self._workers if not worker.dead]):
-            worker = min(living, key=lambda worker: len(worker.playing))
-            if len(worker.playing) >= self._at_once:
+            order = self._orders[0]
+            place = order.interval, order.index
+            home = self._homes.get(place)
+            at_home = home is not None and home in living
+            worker = home if home is not None and at_home else min(living, key=lambda each: len(each.playing))
+            if len(worker.playing) >= self._at_once and not (at_home or self._pausing):
                 return
-            worker.playing.append(self._orders.popleft())
+            self._orders.popleft()
+            self._homes[place] = worker
+            worker.playing.append(order)
             try:
-                worker.process.connection.send(worker.playing[-1])
+                worker.process.connection.send(replace(order, paused=None) if at_home else order)
             except OSError:
                 worker.dead = True
 
@@ -126,7 +142,10 @@ class Workers:
                 self.listener.interactions(interactions)
             case Collected():
                 self._deaths = 0
-                worker.playing.remove(Order(message.interval, message.index))
+                place = message.interval, message.index
+                worker.playing = [order for order in worker.playing if (order.interval, order.index) != place]
+                if message.over:
+                    self._homes.pop(place, None)
                 self.listener.collected(message)
                 self._results.put(message)
             case _:
@@ -159,4 +178,6 @@ class Workers:
         for process in started:
             self._workers.append(_Worker(process))
             with contextlib.suppress(OSError):
-                process.connection.send(self._deployment)
+                process.connection.send(Deploy(self._deployment))
+                if self._pausing:
+                    process.connection.send(Pause())

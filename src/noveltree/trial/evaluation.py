@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from noveltree.collection import Collected, Collector, Listener, collect_all, make_collector
+from noveltree.collection import Collected, Collector, Listener, Order, collect_all, make_collector
 from noveltree.episodes import Episode
 from noveltree.learning.deployment import Deployment, check_device
 from noveltree.records.run_directory import RunDirectory
-from noveltree.trial.state import read_deployment
+from noveltree.trial.checkpoint_state import read_deployment
 
 
 def evaluate(
@@ -80,5 +80,5 @@ def frozen_episodes(
 
     collector.listener = Listener(write, on_interactions)
     collector.deploy(deployment)
-    for collected in collect_all(collector, interval, missing):
+    for collected in collect_all(collector, (Order(interval, index) for index in missing)):
         yield collected.index, collected.episode

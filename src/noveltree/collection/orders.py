@@ -1,0 +1,91 @@
+"""What is ordered of whoever plays episodes, and what is collected when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noveltree.episodes import Decision, End, Episode, Play
+from noveltree.learning.experience import CriticalPath
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """An episode that was paused, as a play file has it, and the networks that it was driven with."""
+
+    data: bytes
+    weights: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An episode to play, or to play on."""
+
+    interval: int
+    index: int
+    decisions: int | None = None
+    """After how many more decisions it is paused; None: it is played to its end."""
+    paused: Paused | None = None
+    """From where it goes on, if that is not its beginning and whoever plays it does not have it any more."""
+    store: bool = False
+    """Whether it is wanted as a file if it is paused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """An episode as far as it was played, and what is new of its critical path."""
+
+    interval: int
+    index: int
+    episode: Episode
+    path: CriticalPath
+    paused: Paused | None = None
+    """How it goes on, if it is paused and that was asked for."""
+
+    @property
+    def over(self) -> bool:
+        """Whether it was played to its end."""
+        return self.episode.end in (End.TERMINAL, End.TRUNCATED)
+
+
+class PathRecorder:
+    """Keeps what is observed along a critical path while it is played, from now on."""
+
+    def __init__(self, play: Play) -> None:
+        self._first = len(play.decisions)
+        node = play.lookahead.root
+        self._observations: list[NDArray[Any]] = [node.state.observation]
+        while node.parent is not None:
+            node = node.parent
+            self._observations.insert(0, node.state.observation)
+        self._before = len(self._observations) - 1
+
+    def decided(self, play: Play, decision: Decision) -> None:
+        """Take in the state that a decision led to."""
+        self._observations.append(play.lookahead.root.state.observation)
+
+    def path(self, episode: Episode) -> CriticalPath:
+        return make_path(self._observations, episode, first=self._first, before=self._before)
+
+
+def make_path(
+    observations: Sequence[NDArray[Any]], episode: Episode, *, first: int = 0, before: int = 0
+) -> CriticalPath:
+    """The critical path of an episode from its time step `first` on, in which this was observed.
+
+    The observations begin `before` time steps earlier.
+    """
+    decisions = episode.decisions[first:]
+    values = [decision.action_values for decision in decisions]
+    return CriticalPath(
+        observations=np.stack(observations),
+        actions=np.array([decision.action for decision in decisions], dtype=np.int64),
+        rewards=np.array([decision.reward for decision in decisions], dtype=np.float64),
+        terminal=episode.end is End.TERMINAL,
+        before=before,
+        action_values=np.array(values, dtype=np.float64) if decisions and all(values) else None,
+    )

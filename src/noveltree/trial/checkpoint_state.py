@@ -1,0 +1,101 @@
+"""Snapshots in checkpoints, and what a run has deployed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from noveltree.errors import InputError, RecordError
+from noveltree.learning.deployment import Deployment
+from noveltree.learning.inputs import InputShape
+from noveltree.learning.snapshot import Snapshot, read_snapshot
+from noveltree.protocol import Protocol
+from noveltree.records.checkpoint import Arrays, Checkpoint
+from noveltree.records.run_directory import CHECKPOINTS, RunDirectory
+from noveltree.simulators import Simulator
+
+#: The snapshot that agents play with, in the checkpoints of every loop.
+CURRENT = "current"
+
+
+def pack(snapshots: Mapping[str, Snapshot | None], state: Mapping[str, Any], arrays: Arrays) -> Checkpoint:
+    """A checkpoint of snapshots by name, some of which may not be there, and of whatever else a loop needs.
+
+    A snapshot that is the same as another is stored once.
+    """
+    arrays = dict(arrays)
+    names: dict[str, str | None] = {}
+    stored: dict[str, Snapshot] = {}
+    for name, snapshot in snapshots.items():
+        if snapshot is None:
+            names[name] = None
+            continue
+        same = next((other for other in stored if stored[other] is snapshot), None)
+        names[name] = same or name
+        if same is None:
+            stored[name] = snapshot
+            arrays |= {f"{name}.{array}": content for array, content in snapshot.arrays().items()}
+    states = {name: snapshot.state() for name, snapshot in stored.items()}
+    return Checkpoint(arrays, {**state, "snapshots": names, "states": states})
+
+
+def unpack(checkpoint: Checkpoint) -> dict[str, Snapshot | None]:
+    """The snapshots of a checkpoint."""
+    stored = {
+        name: read_snapshot(
+            {
+                array.removeprefix(f"{name}."): content
+                for array, content in checkpoint.arrays.items()
+                if array.startswith(f"{name}.")
+            },
+            state,
+        )
+        for name, state in checkpoint.state["states"].items()
+    }
+    return {name: None if same is None else stored[same] for name, same in checkpoint.state["snapshots"].items()}
+
+
+def read_deployment(run: RunDirectory) -> tuple[Deployment, int]:
+    """What a run has deployed, and the interval that it would be played in next.
+
+    A damaged checkpoint is not passed over: scores of older networks would go by the name of newer ones.
+    """
+    if run.protocol.learning is None:
+        raise InputError(f"The run in {run.path} has no networks: {run.protocol.agent} learns nothing.")
+    checkpoint, complaints = run.read_checkpoint()
+    if complaints:
+        raise RecordError(f"{complaints[0]} Train on: that goes back to the one before.")
+    if checkpoint is None and run.read_metrics("interval"):
+        raise InputError(
+            f"The run in {run.path} was trained, but its networks are not there; perhaps they were not shipped. "
+            f"Copy {run.path / CHECKPOINTS} from where it was trained, or train it again in another directory."
+        )
+    current = None if checkpoint is None else unpack(checkpoint)[CURRENT]
+    if checkpoint is None or current is None or current.deployment is None:
+        raise InputError(f"The run in {run.path} has not deployed any networks yet; train it on.")
+    return current.deployment, checkpoint.state["interval"]
+
+
+def read_weights(run: RunDirectory, protocol: Protocol, simulator: Simulator) -> Deployment:
+    """What a run has deployed, for playing under a protocol: of the same game and agent, with networks that fit."""
+    for what, theirs, ours in (
+        ("game", run.protocol.game, protocol.game),
+        ("agent", run.protocol.agent, protocol.agent),
+    ):
+        if theirs != ours:
+            raise InputError(f"The weights in {run.path} are of another {what}: {theirs}, not {ours}.")
+    deployment, _ = read_deployment(run)
+    shape = InputShape.of(simulator.start().observation)
+    actions = len(simulator.actions)
+    assert run.protocol.learning is not None
+    fitting = run.protocol.learning.initial_snapshot(shape, actions, rng=np.random.default_rng(0)).networks
+    if deployment.architectures != fitting or not all(
+        architecture.fits(deployment.weights[name]) for name, architecture in fitting.items()
+    ):
+        raise InputError(
+            f"The weights in {run.path} are of another network: it does not have {actions} actions and "
+            f"observations of shape {shape.observation}."
+        )
+    return deployment

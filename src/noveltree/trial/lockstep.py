@@ -1,0 +1,368 @@
+"""Lanes in lockstep: networks change between rounds, in mid-episode.
+
+Each lane plays one episode after another. In a round every lane makes so many decisions; then, in the order of the
+lanes, what is new of their critical paths is learnt from, and an interval is closed once it has taken its
+interactions: networks are deployed, or taken back. A round follows from the checkpoint before it and from the seed,
+and there is a checkpoint after every round, with the lookahead of every lane. So a trial that was killed loses at
+most one round and ends with the same networks, bit for bit, whatever the number of processes.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from noveltree.collection import Collected, Listener, Order, Paused, collect_all
+from noveltree.collection.orders import make_path
+from noveltree.episodes import End, Episode
+from noveltree.errors import InputError
+from noveltree.learning.experience import CriticalPath
+from noveltree.learning.inputs import STACK, InputShape
+from noveltree.learning.learner import Losses
+from noveltree.learning.schedule import Interval, Schedule
+from noveltree.learning.settings import LockstepSettings
+from noveltree.learning.snapshot import Snapshot
+from noveltree.records.checkpoint import Arrays, Checkpoint
+from noveltree.records.play_file import decode_play
+from noveltree.replay import replay_actions
+from noveltree.simulators import StorableStates
+from noveltree.trial.checkpoint_state import CURRENT, pack, unpack
+from noveltree.trial.trial import Trial, check_finite, retain, rounded
+
+#: Purposes of the learner's random numbers.
+_INITIAL, _ON_THE_WAY, _CLOSING = 4, 5, 6
+
+
+@dataclass(slots=True)
+class _Lane:
+    """The episode that a lane is playing."""
+
+    interval: int
+    """In which it was begun."""
+    index: int
+    weights: str | None
+    """The networks that it was begun with."""
+    refreshed: tuple[tuple[int, str], ...] = ()
+    """Time steps from which on it was played with other networks, and their digests."""
+    steps: int = 0
+    paused: Paused | None = None
+    """Where it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Where a path that is held comes from: transitions `first` to `first + count` of an episode."""
+
+    interval: int
+    index: int
+    first: int
+    count: int
+
+
+@dataclass(slots=True)
+class _State:
+    """A trial between two rounds."""
+
+    schedule: Schedule
+    current: Snapshot
+    """What is deployed."""
+    training: Snapshot
+    """Where training goes on."""
+    previous: Snapshot | None
+    """What was deployed before the last update: what a rejection brings back."""
+    lanes: list[_Lane]
+    rounds: int = 0
+    spent: int = 0
+    """Interactions of the open interval."""
+    returns: tuple[float, ...] = ()
+    """Of the episodes that ended in it."""
+    held: list[_Piece] = field(default_factory=list)
+    """The paths that the learner holds."""
+    kept: int = 0
+    """How many of them are of intervals before the open one."""
+
+
+class Lockstep:
+    """The loop for learners whose networks change in mid-episode."""
+
+    def __init__(self, trial: Trial) -> None:
+        self._trial = trial
+        self._settings = trial.settings
+        assert isinstance(self._settings.loop, LockstepSettings)
+        self._loop = self._settings.loop
+        if not isinstance(trial.simulator, StorableStates):
+            raise InputError(
+                f"Networks cannot change in mid-episode in {trial.run.protocol.game}: its states cannot be stored, "
+                "so that a run could not be resumed. Choose the loop 'intervals'."
+            )
+        self._state = self._resume()
+        self._learner = self._settings.make_learner(self._state.training, device=trial.device)
+        self._recall()
+        trial.collector.listener = Listener(interactions=trial.add_interactions)
+        trial.collector.deploy(self._state.current.deployment)
+        trial.tracker.spent = trial.tracker.replayed = self._interactions
+
+    def train(self) -> None:
+        started = time.monotonic()
+        while not self._state.schedule.finished:
+            self._trial.check_space(self._state.training)
+            self._round()
+            if self._state.spent >= self._settings.schedule.interval:
+                self._close_interval(time.monotonic() - started)
+                started = time.monotonic()
+            self._write_checkpoint()
+
+    def evaluate(self) -> list[Episode]:
+        interval, count = self._state.schedule.interval, self._settings.evaluation_episodes
+        episodes = self._trial.evaluate_frozen(self._state.current.deployment, interval, count)
+        scores = [episode.score for episode in episodes]
+        self._trial.add_metrics("evaluation", mean_return=statistics.fmean(scores), returns=scores)
+        return episodes
+
+    def outcome(self) -> dict[str, Any]:
+        schedule = self._state.schedule
+        return {
+            "interactions": schedule.interactions,
+            "intervals": schedule.interval - 1,
+            "evaluation": self._settings.evaluation,
+            "evaluated_from": schedule.interval,
+        }
+
+    @property
+    def _interactions(self) -> int:
+        return self._state.schedule.interactions + self._state.spent
+
+    def _round(self) -> None:
+        """Let every lane make its decisions, and learn from them in the order of the lanes."""
+        state, tracker = self._state, self._trial.tracker
+        tracker.stage, tracker.interval = "playing", state.schedule.interval
+        pieces = self._play()
+        tracker.stage = "learning"
+        rng = self._trial.rng(state.rounds, 1, _ON_THE_WAY)
+        state.spent += sum(interactions for played in pieces for _, interactions in played)
+        tracker.spent = self._interactions
+        for number, played in enumerate(pieces):
+            for collected, _ in played:
+                losses = self._learner.take_in(collected.path, rng=rng)
+                first = collected.episode.steps - len(collected.path)
+                state.held.append(_Piece(collected.interval, collected.index, first, len(collected.path)))
+                if collected.over:
+                    self._record(state.lanes[number], collected, losses)
+                    state.lanes[number] = self._next_episode(state.lanes[number])
+        for lane, played in zip(state.lanes, pieces, strict=True):
+            last, _ = played[-1]
+            if not last.over:
+                lane.steps, lane.paused = last.episode.steps, last.paused
+        state.rounds += 1
+        tracker.report()
+
+    def _play(self) -> list[list[tuple[Collected, int]]]:
+        """What each lane played in a round, and the interactions that each piece took.
+
+        A lane whose episode ends before its decisions are made begins the next one.
+        """
+        collector, state = self._trial.collector, self._state
+        lanes = list(state.lanes)
+        left = [self._loop.decisions] * len(lanes)
+        played: list[list[tuple[Collected, int]]] = [[] for _ in lanes]
+        waiting = set(range(len(lanes)))
+        while waiting:
+            numbers = {(lanes[number].interval, lanes[number].index): number for number in waiting}
+            orders = [
+                Order(lane.interval, lane.index, decisions=left[number], paused=lane.paused, store=True)
+                for number, lane in enumerate(lanes)
+                if number in waiting
+            ]
+            waiting = set()
+            for collected in collect_all(collector, orders):
+                number = numbers[collected.interval, collected.index]
+                made = len(collected.path)
+                before = collected.episode.steps - made
+                spent = sum(decision.interactions for decision in collected.episode.decisions[before:])
+                played[number].append((collected, spent))
+                left[number] -= made
+                if collected.over and left[number]:
+                    lanes[number] = self._next_episode(lanes[number])
+                    waiting.add(number)
+                elif left[number]:
+                    raise KeyboardInterrupt  # paused before its decisions were made: the trial is to stop
+        return played
+
+    def _next_episode(self, lane: _Lane) -> _Lane:
+        """The episode of a lane after this one: its index is the next that leaves the same remainder."""
+        state = self._state
+        return _Lane(state.schedule.interval, lane.index + self._loop.lanes, state.current.digest)
+
+    def _record(self, lane: _Lane, collected: Collected, losses: Losses) -> None:
+        """Write an episode that is over to its file and to the metrics."""
+        run, state = self._trial.run, self._state
+        run.write_episode(
+            run.episode_path(collected.interval, collected.index),
+            collected.episode,
+            interval=collected.interval,
+            index=collected.index,
+            weights=lane.weights,
+            refreshed=lane.refreshed,
+        )
+        state.returns = (*state.returns, collected.episode.score)
+        self._trial.tracker.returns = state.returns
+        self._trial.add_episode(collected, losses, at=self._interactions)
+
+    def _close_interval(self, seconds: float) -> None:
+        """Keep what was learnt, or go back; lanes go on with the networks that are deployed then."""
+        state, learner, tracker = self._state, self._learner, self._trial.tracker
+        schedule = state.schedule
+        interval = Interval(state.spent, state.returns)
+        verdict = schedule.judge(interval)
+        losses: Losses = {}
+        if verdict.accepted:
+            tracker.report(always=True)
+            losses = learner.close_interval(rng=self._trial.rng(schedule.interval, 1, _CLOSING))
+            state.previous, state.current = state.current, learner.snapshot()
+        else:
+            assert state.previous is not None, "only an update can be rejected"
+            learner.restore(state.previous)
+            state.current, state.previous = state.previous, None
+        check_finite(state.current)
+        state.schedule = schedule.after(interval, verdict)
+        state.spent, state.returns = 0, ()
+        dropped = 0 if verdict.accepted else len(state.held) - state.kept
+        state.held = list(retain(learner, self._settings.retention, state.held, dropped))
+        state.kept = len(state.held)
+        digest = state.current.digest
+        assert digest is not None or not state.current.deployed
+        for lane in state.lanes:
+            if not lane.steps:
+                lane.weights = digest
+            elif digest is not None:
+                lane.refreshed = (*lane.refreshed, (lane.steps, digest))
+        self._trial.collector.deploy(state.current.deployment)
+        mean = interval.mean_return if interval.returns else None
+        tracker.last_return, tracker.verdict, tracker.returns = mean, verdict, ()
+        self._trial.add_metrics(
+            "interval",
+            interval=schedule.interval,
+            episodes=len(interval.returns),
+            interactions=self._interactions,
+            mean_return=mean,
+            accepted=verdict.accepted,
+            tested=schedule.baseline is not None,
+            p_value=verdict.p_value,
+            **rounded(losses),
+            weights=digest,
+            seconds=round(seconds, 3),
+        )
+
+    def _recall(self) -> None:
+        """Hold what was held when the checkpoint was written, by replaying what each lane played."""
+        episodes: dict[tuple[int, int], tuple[Episode, list[Any]]] = {}
+        for piece in self._state.held:
+            place = piece.interval, piece.index
+            if place not in episodes:
+                episode = self._episode(*place)
+                states = [t.state for t in replay_actions(self._trial.simulator, episode)]
+                episodes[place] = episode, [state.observation for state in states]
+            self._learner.experience.add(_cut(*episodes[place], piece))
+
+    def _episode(self, interval: int, index: int) -> Episode:
+        """An episode of which something is held: as it was recorded, or as far as its lane has played it."""
+        run, simulator = self._trial.run, self._trial.simulator
+        for lane in self._state.lanes:
+            if (lane.interval, lane.index) == (interval, index) and lane.paused is not None:
+                return decode_play(lane.paused.data, run.protocol, simulator, heuristics=None).episode()
+        return run.read_learnt(interval, index).episode
+
+    def _resume(self) -> _State:
+        """Where the trial stands on disk, or its beginning."""
+        trial = self._trial
+        checkpoint = trial.read_checkpoint()
+        if checkpoint is not None:
+            return self._read(checkpoint)
+        shape = InputShape.of(trial.simulator.start().observation)
+        rng = trial.rng(0, 1, _INITIAL)
+        snapshot = self._settings.initial_snapshot(shape, len(trial.simulator.actions), rng=rng)
+        lanes = [_Lane(1, index, None) for index in range(self._loop.lanes)]
+        return _State(Schedule(self._settings.schedule), snapshot, snapshot, None, lanes)
+
+    def _read(self, checkpoint: Checkpoint) -> _State:
+        state, snapshots = checkpoint.state, unpack(checkpoint)
+        current, training = snapshots[CURRENT], snapshots["training"]
+        assert current is not None
+        assert training is not None
+        return _State(
+            schedule=Schedule(
+                settings=self._settings.schedule,
+                interval=state["interval"],
+                interactions=state["interactions"],
+                baseline=None if state["baseline"] is None else tuple(state["baseline"]),
+            ),
+            current=current,
+            training=training,
+            previous=snapshots["previous"],
+            lanes=[_read_lane(checkpoint, number) for number in range(len(state["lanes"]))],
+            rounds=state["rounds"],
+            spent=state["spent"],
+            returns=tuple(state["returns"]),
+            held=[_Piece(*piece) for piece in state["held"]],
+            kept=state["kept"],
+        )
+
+    def _write_checkpoint(self) -> None:
+        state, schedule = self._state, self._state.schedule
+        # Right after a deployment the same weights are in training.
+        fresh = not state.spent and state.current.deployed
+        state.training = state.current if fresh else self._learner.snapshot()
+        arrays: Arrays = {
+            f"lane.{number}": np.frombuffer(lane.paused.data, dtype=np.uint8)
+            for number, lane in enumerate(state.lanes)
+            if lane.paused is not None
+        }
+        content = {
+            "interval": schedule.interval,
+            "interactions": schedule.interactions,
+            "baseline": None if schedule.baseline is None else list(schedule.baseline),
+            "rounds": state.rounds,
+            "spent": state.spent,
+            "returns": list(state.returns),
+            "held": [[piece.interval, piece.index, piece.first, piece.count] for piece in state.held],
+            "kept": state.kept,
+            "lanes": [
+                {
+                    "interval": lane.interval,
+                    "index": lane.index,
+                    "weights": lane.weights,
+                    "refreshed": [list(refresh) for refresh in lane.refreshed],
+                    "steps": lane.steps,
+                    "paused_with": None if lane.paused is None else lane.paused.weights,
+                }
+                for lane in state.lanes
+            ],
+        }
+        snapshots = {CURRENT: state.current, "training": state.training, "previous": state.previous}
+        self._trial.write_checkpoint(state.rounds, pack(snapshots, content, arrays))
+
+
+def _read_lane(checkpoint: Checkpoint, number: int) -> _Lane:
+    lane = checkpoint.state["lanes"][number]
+    data = checkpoint.arrays.get(f"lane.{number}")
+    return _Lane(
+        interval=lane["interval"],
+        index=lane["index"],
+        weights=lane["weights"],
+        refreshed=tuple((step, digest) for step, digest in lane["refreshed"]),
+        steps=lane["steps"],
+        paused=None if data is None else Paused(data.tobytes(), lane["paused_with"]),
+    )
+
+
+def _cut(episode: Episode, observations: list[Any], piece: _Piece) -> CriticalPath:
+    """The path of a piece, as it was when it was played."""
+    end = piece.first + piece.count
+    before = min(piece.first, STACK - 1)
+    if end < episode.steps:  # it went on there
+        episode = replace(episode, decisions=episode.decisions[:end], end=End.STOPPED)
+    return make_path(observations[piece.first - before : end + 1], episode, first=piece.first, before=before)
