@@ -11,17 +11,23 @@ from typing import Any, NamedTuple
 import pytest
 
 from noveltree.trial import train
-from tests.support.killing import killed_protocol
+from tests.support.killing import LOOPS, killed_protocol
 from tests.support.runs import contents
 
 ROOT = Path(__file__).parent.parent
 
 
+@pytest.fixture(scope="module", params=LOOPS)
+def loop(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def undisturbed(loop: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What a run holds that nobody disturbed."""
     directory = tmp_path_factory.mktemp("undisturbed") / "run"
-    train(directory, killed_protocol())
+    train(directory, killed_protocol(loop))
     return contents(directory)
 
 
@@ -41,12 +47,14 @@ def kill_and_resume(directory: Path, *options: str) -> Kills:
     return Kills(**json.loads(result.stdout))
 
 
-def test_more_than_twenty_kills_leave_no_trace(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
+def test_more_than_twenty_kills_leave_no_trace(tmp_path: Path, loop: str, undisturbed: dict[str, Any]) -> None:
     kills = intervals = attempt = 0
     # On a fast machine a trial may be over before; on a busy one nobody may live to see the second interval.
     while kills < 20 or intervals < 3:
         run, longest = tmp_path / f"run{attempt}", 0.8 * 2**attempt
-        killed = kill_and_resume(run, "--kills", "25", "--longest-life", str(longest), "--seed", str(attempt))
+        killed = kill_and_resume(
+            run, "--loop", loop, "--kills", "25", "--longest-life", str(longest), "--seed", str(attempt)
+        )
         assert contents(run) == undisturbed
         kills += killed.kills
         intervals += killed.intervals
@@ -54,11 +62,13 @@ def test_more_than_twenty_kills_leave_no_trace(tmp_path: Path, undisturbed: dict
         assert attempt < 6, (kills, intervals)
 
 
-def test_neither_do_kills_of_workers_and_of_their_master(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
+def test_neither_do_kills_of_workers_and_of_their_master(
+    tmp_path: Path, loop: str, undisturbed: dict[str, Any]
+) -> None:
     kills = attempt = 0
     while kills < 6:
         run = tmp_path / f"run{attempt}"
-        options = ("--kills", "6", "--longest-life", "5", "--workers", "2", "--seed", str(attempt))
+        options = ("--loop", loop, "--kills", "6", "--longest-life", "5", "--workers", "2", "--seed", str(attempt))
         killed = kill_and_resume(run, *options)
         assert contents(run) == undisturbed
         assert killed.workers_left == 0
@@ -66,11 +76,11 @@ def test_neither_do_kills_of_workers_and_of_their_master(tmp_path: Path, undistu
         attempt += 1
 
 
-def test_the_comparison_can_fail(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
+def test_the_comparison_can_fail(tmp_path: Path, loop: str, undisturbed: dict[str, Any]) -> None:
     """Negative control: a trial that resumes without the first moments of Adam ends with other networks."""
     for attempt in range(4):  # on a busy machine nobody may live long enough to have moments
         run = tmp_path / f"run{attempt}"
-        kill_and_resume(run, "--kills", "6", "--longest-life", str(2 * 2**attempt), "--sabotage")
+        kill_and_resume(run, "--loop", loop, "--kills", "6", "--longest-life", str(2 * 2**attempt), "--sabotage")
         sabotaged = contents(run)
         assert sabotaged["arrays"].keys() == undisturbed["arrays"].keys()
         if sabotaged["arrays"] != undisturbed["arrays"]:

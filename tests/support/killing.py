@@ -18,24 +18,25 @@ from pathlib import Path
 import numpy as np
 import torch
 
-import noveltree.trial.trial  # loads torch, before anything is forked
-from noveltree.learning.learner import Learner
+from noveltree.learning.cpl import CplLearner  # loads torch, before anything is forked
+from noveltree.learning.settings import IntervalsSettings, LockstepSettings
 from noveltree.learning.snapshot import Snapshot
 from noveltree.protocol import Protocol, make_protocol, play_episode
 from noveltree.trial import train
 from tests.support.processes import children_of
 from tests.support.runs import small_protocol
 
-assert noveltree.trial.trial.Trial
-
 #: Of Linux's <sys/prctl.h>.
 _PR_SET_CHILD_SUBREAPER = 36
 _SECONDS_TO_END = 10.0
 
 
-def killed_protocol() -> Protocol:
+LOOPS = {"intervals": IntervalsSettings(), "lockstep": LockstepSettings(lanes=3, decisions=7)}
+
+
+def killed_protocol(loop: str = "intervals") -> Protocol:
     """Thirty intervals: long enough to be killed more than twenty times."""
-    return small_protocol(interactions=30_000)
+    return small_protocol(interactions=30_000, loop=LOOPS[loop])
 
 
 def main() -> None:
@@ -45,6 +46,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0, help="of the instants")
     parser.add_argument("--longest-life", type=float, required=True, help="seconds")
+    parser.add_argument("--loop", choices=LOOPS, default="intervals")
     parser.add_argument("--sabotage", action="store_true", help="resume without Adam's moments")
     options = parser.parse_args()
     _adopt_orphans()
@@ -58,7 +60,7 @@ def main() -> None:
     while not finished:
         child = os.fork()
         if child == 0:
-            _live(options.directory, options.workers, sabotage=options.sabotage and kills > 0)
+            _live(options.directory, options.loop, options.workers, sabotage=options.sabotage and kills > 0)
         ended, status = 0, 0
         while not ended:  # if a worker is killed, the one that trains goes on until it is its turn
             if kills < options.kills:
@@ -92,12 +94,12 @@ def _wait_for_orphans() -> int:
     return len(children_of(os.getpid()))
 
 
-def _live(directory: Path, workers: int, *, sabotage: bool) -> None:
+def _live(directory: Path, loop: str, workers: int, *, sabotage: bool) -> None:
     """What a child does: train as if nothing had happened."""
     if sabotage:
         _forget_moments()
     try:
-        train(directory, killed_protocol(), workers=workers, episodes_at_once=4)
+        train(directory, killed_protocol(loop), workers=workers, episodes_at_once=4)
     except BaseException as error:
         print(f"{type(error).__name__}: {error}", flush=True)
         os._exit(1)
@@ -105,14 +107,14 @@ def _live(directory: Path, workers: int, *, sabotage: bool) -> None:
 
 
 def _forget_moments() -> None:
-    restore = Learner.restore
+    restore = CplLearner.restore
 
-    def forgetful(learner: Learner, snapshot: Snapshot) -> None:
+    def forgetful(learner: CplLearner, snapshot: Snapshot) -> None:
         restore(learner, snapshot)
         for state in learner.value.optimiser.state.values():
             state["exp_avg"].zero_()
 
-    Learner.restore = forgetful  # type: ignore[method-assign]
+    CplLearner.restore = forgetful  # type: ignore[method-assign]
 
 
 def _victim(child: int, rng: np.random.Generator) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,9 @@ from noveltree.learning import LearningSettings
 from noveltree.learning.settings import ScheduleSettings, ValueSettings
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.records import read_episode
+from noveltree.records.play_file import decode_play
 from noveltree.records.run_directory import RunDirectory
+from noveltree.tree import store_lookahead
 
 
 def small_protocol(
@@ -42,10 +46,26 @@ def contents(directory: Path) -> dict[str, Any]:
         "run": json.loads((directory / "run.json").read_text()),
         "result": run.read_result(),
         "state": state,
-        "arrays": {name: array.tobytes() for name, array in checkpoint.arrays.items()},
+        "arrays": {n: array.tobytes() for n, array in checkpoint.arrays.items() if not n.startswith("lane.")},
+        "lanes": {
+            name: _lane(array.tobytes(), run.protocol)
+            for name, array in checkpoint.arrays.items()
+            if name.startswith("lane.")
+        },
         "metrics": metrics,
         "episodes": episodes,
     }
+
+
+def _lane(data: bytes, protocol: Protocol) -> Any:
+    """A paused episode, but for times of the clock."""
+    with contextlib.closing(protocol.make_simulator()) as simulator:
+        play = decode_play(data, protocol, simulator, heuristics=None)
+    decisions = [replace(decision, seconds=0.0) for decision in play.decisions]
+    stored = store_lookahead(play.lookahead)
+    # Atoms are numbered as values are met, in each process anew.
+    arrays = {name: array.tobytes() for name, array in stored.arrays.items() if name != "witness"}
+    return decisions, play.rng.bit_generator.state, arrays, stored.counts
 
 
 def _episode(path: Path) -> Any:

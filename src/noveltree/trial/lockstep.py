@@ -236,8 +236,8 @@ class Lockstep:
         digest = state.current.digest
         assert digest is not None or not state.current.deployed
         for lane in state.lanes:
-            if not lane.steps:
-                lane.weights = digest
+            if not lane.steps:  # it is not begun yet
+                lane.interval, lane.weights = state.schedule.interval, digest
             elif digest is not None:
                 lane.refreshed = (*lane.refreshed, (lane.steps, digest))
         self._trial.collector.deploy(state.current.deployment)
