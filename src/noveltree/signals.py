@@ -12,7 +12,7 @@ INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
 
 def unblock() -> None:
-    """Hear interrupts, even if whoever started this process had blocked them."""
+    """Receive interrupts, even if the parent process had blocked them."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
 
 
@@ -46,7 +46,7 @@ def starting_processes() -> Iterator[None]:
 
 
 def leave_to_parent() -> None:
-    """Ignore Ctrl-C, which the process that has started this one heeds, and then ends this one."""
+    """Ignore Ctrl-C: it is for the parent process, which then ends this one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     unblock()

@@ -1,7 +1,7 @@
 """The process of one trial.
 
-It is told what to do by one line on its standard input, which then stays open: when it closes, whoever supervises
-this process is dead, and the process ends. Its last line on standard output says how the trial ended.
+One line on its standard input says what to do. The input then stays open: when it closes, the supervisor is dead,
+and the process ends. Its last line on standard output says how the trial ended.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from noveltree.signals import unblock
 from noveltree.trial import Progress, Watcher, play_trial, train
 
 _SECONDS_BETWEEN_REPORTS = 1.0
-#: How long an ending may take once nobody waits for it any more.
+#: How long it may take to end once the supervisor is gone.
 _SECONDS_TO_END = 20.0
 
 
@@ -35,7 +35,7 @@ class Task:
     directory: str
     log: str
     plan: str
-    """The benchmark's plan, and its SHA-256 digest: whoever sees it sees the benchmark's directory."""
+    """The benchmark's plan, and its SHA-256 digest: a host that sees it sees the benchmark's directory."""
     plan_digest: str
     protocol: dict[str, Any]
     seed: int
@@ -44,7 +44,7 @@ class Task:
 
 
 def main() -> None:
-    """All that the process does."""
+    """Run the trial that standard input describes."""
     signal.signal(signal.SIGTERM, _interrupt)
     signal.signal(signal.SIGINT, _interrupt)
     unblock()
@@ -57,10 +57,10 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except NoveltreeError as error:
-        _say(error=str(error), kind=_kind(error))
+        _report_end(error=str(error), kind=_kind(error))
         sys.exit(1)
     (Path(task.directory) / PROGRESS).unlink(missing_ok=True)
-    _say()
+    _report_end()
 
 
 def _run(task: Task) -> None:
@@ -85,13 +85,13 @@ def _kind(error: NoveltreeError) -> str:
             return "trial"
 
 
-def _say(**ending: str) -> None:
+def _report_end(**ending: str) -> None:
     sys.stdout.write(json.dumps(ending) + "\n")
     sys.stdout.flush()
 
 
 class _Reporter:
-    """Writes how far the trial is into its run directory, now and then."""
+    """Writes the trial's progress into its run directory, now and then."""
 
     def __init__(self, directory: Path) -> None:
         self._file = directory / PROGRESS

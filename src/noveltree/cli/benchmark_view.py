@@ -21,10 +21,10 @@ from noveltree.cli.console import counted, duration, out, table
 from noveltree.errors import RecordError
 from noveltree.records.run_directory import RunDirectory
 
-#: In the order in which they are listed: what needs somebody comes first.
+#: In the order in which they are listed: what needs attention comes first.
 _STATES: tuple[State, ...] = ("failed", "running", "interrupted", "waiting", "finished")
 _STYLES = {"failed": "bold red", "running": "green", "finished": "", "interrupted": "yellow", "waiting": "dim"}
-#: Trials that are listed of one state.
+#: Trials that are listed per state, at most.
 _MOST_LISTED = 20
 
 
@@ -48,18 +48,18 @@ class View:
             self._live.__exit__(*exception)
 
     def show(self, benchmark: Benchmark, ended: TrialStatus | None) -> None:
-        """Tell of a trial that has ended, and draw the table anew."""
+        """Print how a trial ended, and redraw the table."""
         if ended is not None and not self._quiet and (line := self._ending(ended)) is not None:
             try:
                 out.print(line, soft_wrap=True)
-            except SystemExit:  # rich, when nobody reads any more, as in `| head`: no reason to stop
+            except SystemExit:  # from rich, when the reader has left, as in `| head`: no reason to stop
                 self._quiet = True
         if self._shows:
             self._work = self._work or Work(benchmark)
             self._live.update(self._picture(benchmark, self._work), refresh=True)
 
     def print_status(self, statuses: Sequence[TrialStatus], *, running: bool) -> None:
-        """All trials, or those that matter, and how many there are of each state."""
+        """List the trials, or those that matter, and count those in each state."""
         counts = Counter(status.state for status in statuses)
         self.print_failures(statuses)
         listing = table(
@@ -76,14 +76,14 @@ class View:
         parts = [f"{counts[state]:,} {state}" for state in _STATES if counts[state]]
         out.print(f"{counted(len(statuses), 'trial')}: {', '.join(parts)}", soft_wrap=True)
         if not running and counts["failed"]:
-            out.print(f"To try again what failed: {self._command('retry-failed')}", soft_wrap=True)
+            out.print(f"To retry what failed: {self._command('retry-failed')}", soft_wrap=True)
         if not running and counts.keys() & {"interrupted", "waiting", "running"}:
             out.print(f"To resume: {self._command('resume')}", soft_wrap=True)
         if counts["finished"] == len(statuses):
             out.print(f"To make a table: {self._command('collect')}", soft_wrap=True)
 
     def print_failures(self, statuses: Sequence[TrialStatus]) -> None:
-        """The trials that failed, with their errors, and where they said more."""
+        """List the trials that failed, with their errors and their logs."""
         for status in statuses:
             if status.state == "failed":
                 out.print(_failure(status), soft_wrap=True)
@@ -94,7 +94,7 @@ class View:
         return shlex.join(["noveltree", "benchmark", name, str(self._directory.path)])
 
     def _picture(self, benchmark: Benchmark, work: Work) -> RenderableType:
-        """What fits on the screen: failures, then what is running, then the sums."""
+        """What fits on the screen: failures, then what is running, then the totals."""
         room = max(3, out.height - 4)
         failed = benchmark.in_state("failed")
         lines: list[RenderableType] = [_failure(status, width=out.width) for status in failed[: room // 3]]
@@ -119,11 +119,11 @@ class View:
         lines.append(listing)
         if len(running) > shown:
             lines.append(Text(f"... and {len(running) - shown} more"))
-        lines.append(_sums(benchmark, work))
+        lines.append(_totals(benchmark, work))
         return Group(*lines)
 
     def _doing(self, status: TrialStatus) -> tuple[str, str]:
-        """What a trial says that it is doing, and the mean return so far."""
+        """What a trial is doing, and its mean return so far."""
         progress = self._directory.read_progress(status.trial)
         if progress is None:
             return "starting", ""
@@ -146,7 +146,7 @@ class View:
         if status.state == "failed":
             return _failure(status)
         if status.failures:
-            return Text(f"failed    {where}, is tried again: {status.error}")
+            return Text(f"failed    {where}, will be retried: {status.error}")
         return None
 
     def _result(self, status: TrialStatus) -> tuple[str, str]:
@@ -179,13 +179,13 @@ class View:
         )
 
 
-def _sums(benchmark: Benchmark, work: Work) -> Text:
-    """How many trials there are of what, and how long it takes."""
+def _totals(benchmark: Benchmark, work: Work) -> Text:
+    """How many trials are in each state, and how long the rest will take."""
     done, failed = len(benchmark.in_state("finished")), len(benchmark.in_state("failed"))
     elapsed = time.monotonic() - benchmark.started
-    since, to_do = work.look(benchmark)
+    since, to_do = work.measure(benchmark)
     rate = since / elapsed if elapsed else 0.0
-    left = f"about {duration(to_do / rate)} left" if rate > 0 else "time left unknown yet"
+    left = f"about {duration(to_do / rate)} left" if rate > 0 else "time left not known yet"
     return Text.assemble(
         (f"{len(benchmark.running)} running", "green"),
         f", {done} of {len(benchmark.statuses)} done, ",

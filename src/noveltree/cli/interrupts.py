@@ -40,7 +40,7 @@ class Interrupts:
         # interrupted, as when a named tuple is made.
         exec("")
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Print the one line of an interrupted command that has nothing to say itself."""
         sys.stderr.write(_LINE)
 
