@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing.resource_tracker
 import signal
 import threading
 from collections.abc import Iterator
@@ -36,7 +35,9 @@ def held_back() -> Iterator[None]:
 @contextlib.contextmanager
 def starting_processes() -> Iterator[None]:
     """Start processes whole, and deaf to interrupts until they call `leave_to_parent`."""
-    multiprocessing.resource_tracker.ensure_running()  # which unblocks interrupts, if it is started in between
+    from multiprocessing import resource_tracker  # not when the command line starts, which has to be quick
+
+    resource_tracker.ensure_running()  # which unblocks interrupts, if it is started in between
     before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
     try:
         with held_back():
