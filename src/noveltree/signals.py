@@ -6,6 +6,7 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator
+from types import FrameType
 
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
@@ -51,3 +52,10 @@ def leave_to_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     unblock()
+
+
+def is_importing(frame: FrameType | None) -> bool:
+    """Whether a module is being imported: libraries in C++ abort the process if that is interrupted."""
+    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        frame = frame.f_back
+    return frame is not None

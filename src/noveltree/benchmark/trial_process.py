@@ -12,15 +12,17 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from noveltree.benchmark.directory import PROGRESS
 from noveltree.errors import INTERRUPTED, BusyError, NoveltreeError, OutputError
 from noveltree.protocol import parse_protocol
 from noveltree.records.files import write_quickly
-from noveltree.signals import unblock
+from noveltree.signals import INTERRUPTS, is_importing, unblock
 from noveltree.trial import Progress, Watcher, play_trial, train
 
 _SECONDS_BETWEEN_REPORTS = 1.0
@@ -45,22 +47,20 @@ class Task:
 
 def main() -> None:
     """Run the trial that standard input describes."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    signal.signal(signal.SIGINT, _interrupt)
-    unblock()
-    if not (line := sys.stdin.readline()):
-        sys.exit(INTERRUPTED)
-    task = Task(**json.loads(line))
-    threading.Thread(target=_end_with_supervisor, daemon=True).start()
     try:
+        _heed(_interrupt)
+        if not (line := sys.stdin.readline()):
+            sys.exit(INTERRUPTED)
+        threading.Thread(target=_end_with_supervisor, daemon=True).start()
+        task = Task(**json.loads(line))
         _run(task)
+        (Path(task.directory) / PROGRESS).unlink(missing_ok=True)
+        _report_end()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except NoveltreeError as error:
         _report_end(error=str(error), kind=_kind(error))
         sys.exit(1)
-    (Path(task.directory) / PROGRESS).unlink(missing_ok=True)
-    _report_end()
 
 
 def _run(task: Task) -> None:
@@ -116,7 +116,14 @@ def _end_with_supervisor() -> None:
     os._exit(INTERRUPTED)
 
 
-def _interrupt(number: int, frame: Any) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    if is_importing(frame):
+        os._exit(INTERRUPTED)
+    _heed(signal.SIG_IGN)
     raise KeyboardInterrupt
+
+
+def _heed(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
+    for number in INTERRUPTS:
+        signal.signal(number, handler)
+    unblock()

@@ -11,7 +11,6 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from noveltree.benchmark.directory import BenchmarkDirectory, State, TrialStatus
@@ -98,24 +97,16 @@ class View:
         room = max(3, out.height - 4)
         failed = benchmark.in_state("failed")
         lines: list[RenderableType] = [_failure(status, width=out.width) for status in failed[: room // 3]]
-        listing = Table(box=None, pad_edge=False, header_style="bold")
-        for column in ("game", "agent", "trial", "doing", "mean", "time"):
-            listing.add_column(
-                column, no_wrap=True, justify="right" if column in ("trial", "mean", "time") else "left"
-            )
+        listing = table("game", "agent", "trial", "doing", "mean", "time", right=("trial", "mean", "time"))
+        for column in listing.columns:
+            column.no_wrap = True
         running = list(benchmark.running.items())
         shown = room - len(lines) - 1
         for name, since in running[:shown]:
             status = benchmark.statuses[name]
             doing, mean = self._doing(status)
-            listing.add_row(
-                status.trial.game,
-                status.trial.label,
-                str(status.trial.trial),
-                doing,
-                mean,
-                duration(time.monotonic() - since),
-            )
+            trial, took = status.trial, duration(time.monotonic() - since)
+            listing.add_row(trial.game, trial.label, str(trial.trial), doing, mean, took)
         lines.append(listing)
         if len(running) > shown:
             lines.append(Text(f"... and {len(running) - shown} more"))
@@ -168,15 +159,9 @@ class View:
             if status.state != "running":
                 episodes = f"{self._directory.recorded(trial)} recorded"
         seconds = status.seconds + (now - status.began if status.state == "running" and status.began else 0.0)
-        return (
-            Text(status.state, _STYLES[status.state]),
-            trial.game,
-            trial.label,
-            str(trial.trial),
-            episodes,
-            mean,
-            duration(seconds) if seconds else "",
-        )
+        state = Text(status.state, _STYLES[status.state])
+        took = duration(seconds) if seconds else ""
+        return state, trial.game, trial.label, str(trial.trial), episodes, mean, took
 
 
 def _totals(benchmark: Benchmark, work: Work) -> Text:

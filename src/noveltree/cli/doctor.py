@@ -24,16 +24,8 @@ from noveltree.simulators.games import (
 from noveltree.version import __version__
 
 _PACKAGES = (
-    "ale-py",
-    "gymnasium",
-    "numpy",
-    "numba",
-    "pydantic",
-    "typer",
-    "rich",
-    "pyyaml",
-    "scipy",
-    "imageio-ffmpeg",
+    *("ale-py", "gymnasium", "numpy", "numba", "pydantic", "typer", "rich", "pyyaml", "scipy"),
+    *("imageio-ffmpeg", "lazy-loader"),
 )
 #: Optional packages, the extra that installs each, and what for.
 _EXTRAS = {
