@@ -41,7 +41,7 @@ def test_the_result_is_json() -> None:
 
 
 def test_only_the_emulator_can_be_the_yardstick() -> None:
-    with pytest.raises(InputError, match="corridor is no Atari game"):
+    with pytest.raises(InputError, match="corridor is not an Atari game"):
         measure_planning(["corridor"], steps=1)
 
 

@@ -570,7 +570,7 @@ class TestAuditing:
 
     def test_an_episode_of_another_seed_is_found(self, copy: Path) -> None:
         shutil.copy(copy / self.EPISODE.replace("trial-0", "trial-1"), copy / self.EPISODE)
-        assert "it is an episode of another run" in self.findings(copy)[self.EPISODE]
+        assert "it belongs to another run" in self.findings(copy)[self.EPISODE]
 
     def test_a_table_must_be_that_of_the_episodes(self, copy: Path, cli: Cli) -> None:
         cli("benchmark", "collect", copy)
@@ -605,7 +605,7 @@ class TestAuditing:
         (tmp_path / "empty").mkdir()
         with pytest.raises(InputError, match="There are no episodes"):
             audit(tmp_path / "empty")
-        with BenchmarkDirectory.open(copy).locked(), pytest.raises(BusyError, match="verify it when that is over"):
+        with BenchmarkDirectory.open(copy).locked(), pytest.raises(BusyError, match="verify it afterwards"):
             audit(copy)
 
 
@@ -698,7 +698,7 @@ class TestCommandLine:
         (bad / "foreign").touch()
         ran = cli("benchmark", "run", "tiny.yaml", "--out", "bench", "--workers", 2)
         assert ran.code == 1
-        assert "is tried again" in ran.out
+        assert "will be retried" in ran.out
         status = cli("benchmark", "status", "bench")
         assert status.out.startswith("FAILED  corridor, riw-d, trial 1: ")
         assert "noveltree benchmark retry-failed bench" in status.out

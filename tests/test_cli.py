@@ -208,7 +208,8 @@ def test_an_interrupt_while_an_episode_is_written_counts_afterwards(
     monkeypatch.setattr(os, "fsync", interrupt)
     result = cli("play", "corridor", "--episodes", 2, "--json")
     assert result.code == 130
-    assert verify_episode(read_episode(Path(result.object["episode_file"]))).holds
+    (file,) = result.object["episode_file"]
+    assert verify_episode(read_episode(Path(file))).holds
 
 
 def test_an_interrupt_while_filming_still_tells_where_the_episode_is(
@@ -621,7 +622,7 @@ def test_doctor_says_what_is_wrong_and_how_to_mend_it(cli: Cli, monkeypatch: pyt
     [
         (["--games", "breakot"], "Unknown game 'breakot'."),
         (["--games", ","], "Games are names separated by commas, not ','."),
-        (["--games", "corridor"], "corridor is no Atari game."),
+        (["--games", "corridor"], "corridor is not an Atari game."),
         (["--games", "pong", "--budgets", "0"], "A budget must be at least 1 interaction, not 0."),
         (["--games", "pong", "--budgets", "many"], "Budgets are whole numbers separated by commas, not 'many'."),
         (["--games", "pong", "--agent", "riw"], "Unknown agent 'riw'."),

@@ -656,7 +656,7 @@ def test_runs_fits_a_terminal_and_says_what_is_damaged(cli: Cli, listed: Path) -
         "all/damaged/edited/run.json was changed after it was written: its hash does not fit its protocol.",
         "The metrics in all/damaged/lines are damaged: they have lines that noveltree does not write.",
         "all/damaged/metrics/metrics.jsonl is damaged: it has lines that noveltree does not write.",
-        "all/damaged/result/result.json is damaged: it is no valid JSON.",
+        "all/damaged/result/result.json is damaged: it is not valid JSON.",
     ]
 
 
@@ -713,7 +713,7 @@ def test_protocols_of_agents_that_learn_are_shown_and_compared(cli: Cli, run: Pa
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--games", "corridor"], "Learning is compared with raw emulation, and corridor is no Atari game."),
+        (["--games", "corridor"], "Learning is compared with raw emulation, and corridor is not an Atari game."),
         (["--games", "breakot"], "Unknown game 'breakot'."),
         (["--games", "pong", "--agent", "riw-c"], "riw-c learns nothing"),
         (["--games", ","], "Games are names separated by commas, not ','."),

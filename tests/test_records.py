@@ -333,7 +333,7 @@ def test_a_forged_action_does_not_hold_on_atari(tmp_path: Path, breakout: Episod
     right, left = 2, 3
     other = right if breakout.episode.decisions[last].action == left else left
     verification = verify_episode(written(tmp_path, with_decision(breakout, last, action=other)))
-    assert (verification.holds, verification.finding) == (False, "the last observation is another one")
+    assert (verification.holds, verification.finding) == (False, "the last observation is different")
 
 
 @pytest.mark.parametrize("action", [4, 18, -1])
@@ -359,13 +359,13 @@ def test_decisions_after_the_end_do_not_hold(corridor: EpisodeRecord) -> None:
 def test_an_episode_cut_short_does_not_hold(breakout: EpisodeRecord) -> None:
     shorter = replace(breakout.episode, decisions=breakout.episode.decisions[:-1])
     verification = verify_episode(replace(breakout, episode=shorter))
-    assert (verification.holds, verification.finding) == (False, "the last observation is another one")
+    assert (verification.holds, verification.finding) == (False, "the last observation is different")
 
 
 def test_another_rom_is_another_game(breakout: EpisodeRecord) -> None:
     other = breakout.protocol.model_copy(update={"rom_md5": "0" * 32})
     verification = verify_episode(replace(breakout, protocol=other))
-    assert (verification.holds, verification.finding) == (False, "the ROM of breakout here is another one")
+    assert (verification.holds, verification.finding) == (False, "the ROM of breakout here is a different one")
 
 
 def test_another_version_of_the_emulator_is_a_caveat(breakout: EpisodeRecord) -> None:

@@ -266,7 +266,7 @@ def test_nothing_is_touched_when_no_checkpoint_is_whole(tmp_path: Path) -> None:
     for checkpoint in (tmp_path / "run" / "checkpoints").iterdir():
         _damage(checkpoint, "truncated")
     before = _files(tmp_path / "run")
-    with pytest.raises(RecordError, match="No checkpoint is left whole"):
+    with pytest.raises(RecordError, match="No intact checkpoint is left"):
         train(tmp_path / "run", small_protocol())
     assert _files(tmp_path / "run") == before
 

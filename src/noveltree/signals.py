@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing.resource_tracker
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
 
 def unblock() -> None:
-    """Hear interrupts, even if whoever started this process had blocked them."""
+    """Receive interrupts, even if the parent process had blocked them."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
 
 
@@ -37,7 +36,9 @@ def held_back() -> Iterator[None]:
 @contextlib.contextmanager
 def starting_processes() -> Iterator[None]:
     """Start processes whole, and deaf to interrupts until they call `leave_to_parent`."""
-    multiprocessing.resource_tracker.ensure_running()  # which unblocks interrupts, if it is started in between
+    from multiprocessing import resource_tracker  # not when the command line starts, which has to be quick
+
+    resource_tracker.ensure_running()  # which unblocks interrupts, if it is started in between
     before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
     try:
         with held_back():
@@ -47,7 +48,7 @@ def starting_processes() -> Iterator[None]:
 
 
 def leave_to_parent() -> None:
-    """Ignore Ctrl-C, which the process that has started this one heeds, and then ends this one."""
+    """Ignore Ctrl-C: it is for the parent process, which then ends this one."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     unblock()
@@ -74,3 +75,10 @@ def asked_to_stop() -> Iterator[Callable[[], bool]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def is_importing(frame: FrameType | None) -> bool:
+    """Whether a module is being imported: libraries in C++ abort the process if that is interrupted."""
+    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        frame = frame.f_back
+    return frame is not None

@@ -1,17 +1,16 @@
 """Benchmarks: games x agents x trials, on this machine or on a cluster.
 
-suite       what is to be run, as a small YAML file
-plan        every trial of it, with its protocol
-estimate    what that takes, from a measurement on this machine
-directory   where it is run, and how far it is
-process     the process of one trial
-supervise   starts that process, watches it, says how it ended
-executors   where supervision happens: this machine, or Ray
-scheduler   gives trials to an executor, and those that failed again
-work        how much is done, and left
-collect     all episodes as one tidy table
-check       does what it says of itself fit together?
-audit       is all of it true?
+suite          what is to be run, as a small YAML file
+plan           every trial of it, with its protocol
+estimate       how long that takes, from a measurement on this machine
+directory      where it runs, and how far it has come
+trial_process  the process of one trial
+supervise      starts that process, watches it, says how it ended
+executors      where supervision happens: this machine, or Ray
+scheduler      hands trials to an executor, and retries those that failed
+progress       how much is done, and how much is left
+collect        all episodes as one tidy table
+audit          is all of it true?
 """
 
 from noveltree.benchmark.audit import Audit as Audit

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from noveltree.benchmark.collect import Table, collect
@@ -219,7 +219,9 @@ def check_benchmark(directory: Path, path: Path) -> Iterator[Finding]:
     if expected.missing:
         several = f"{len(expected.missing)} of {len(benchmark.trials)} planned trials are not finished"
         yield finding("trials", f"{several}, such as {expected.missing[0]}", holds=True)
-    if (path / RESULTS).exists() and not _is_file_of(path / RESULTS, expected.to_csv().encode()):
+    if (results := path / RESULTS).exists() and not (
+        results.is_file() and results.read_bytes() == expected.to_csv().encode()
+    ):
         yield finding(RESULTS, "it is not the table of these episodes; collect it again")
     if (path / PARQUET).exists():
         if importlib.util.find_spec("pyarrow") is None:
@@ -230,20 +232,8 @@ def check_benchmark(directory: Path, path: Path) -> Iterator[Finding]:
 
 def _same(planned: PlannedTrial, now: PlannedTrial | None) -> bool:
     """Whether a trial is what the suite says, whatever the versions of the software."""
-    if now is None:
-        return False
     versions = {name: getattr(planned.protocol, name) for name in ("simulator_version", "noveltree_version")}
-    return (planned.protocol, planned.label, planned.trial, planned.seed, planned.episodes) == (
-        now.protocol.model_copy(update=versions),
-        now.label,
-        now.trial,
-        now.seed,
-        now.episodes,
-    )
-
-
-def _is_file_of(path: Path, content: bytes) -> bool:
-    return path.is_file() and path.read_bytes() == content
+    return now is not None and planned == replace(now, protocol=now.protocol.model_copy(update=versions))
 
 
 def _is_parquet_of(path: Path, table: Table) -> bool:

@@ -1,4 +1,4 @@
-"""The directory of a benchmark: what is run in it, and how far that is.
+"""The directory of a benchmark: what it runs, and how far it has come.
 
 suite.yaml                        what is run
 plan.json                         its trials, and the protocols they are played under
@@ -9,8 +9,8 @@ logs/GAME-AGENT-trial-N.txt       what a trial printed, if it printed anything
 results.csv, results.parquet      the tidy table
 manifest.json                     checksums of all files, once they were verified
 
-A trial is finished when its run directory has a result: that alone decides. The journal says what cannot be seen
-there: failures, and what is running.
+A trial is finished when its run directory has a result; nothing else counts. The journal records what cannot be
+seen there: failures, and what is running.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ SUITE, PLAN, JOURNAL = "suite.yaml", "plan.json", "journal.jsonl"
 _FORMAT, _VERSION = "noveltree-benchmark", 1
 #: The tidy table, as it is collected.
 RESULTS, PARQUET = "results.csv", "results.parquet"
-#: Where a trial says how far it is, in its run directory.
+#: Where a trial reports its progress, in its run directory.
 PROGRESS = "progress.json"
 _PARTS = (SUITE, PLAN, JOURNAL, LOCK, "trials", "logs", RESULTS, PARQUET, MANIFEST)
-#: A failing trial is retried so often.
+#: How often a failing trial is retried.
 RETRIES = 2
 
 
 @dataclass(slots=True)
 class TrialStatus:
-    """How far a trial is."""
+    """Where a trial stands."""
 
     trial: PlannedTrial
     state: State = "waiting"
@@ -59,11 +59,11 @@ class TrialStatus:
     """Of the last failure."""
     began: float | None = None
     seconds: float = 0.0
-    """That it ran, in all lives that ended."""
+    """How long it ran, not counting the process that runs now."""
 
 
 class BenchmarkDirectory:
-    """A benchmark on disk. Reading needs no lock; whoever runs it holds one."""
+    """A benchmark on disk. Reading needs no lock; the process that runs it holds one."""
 
     def __init__(self, path: Path, suite: Suite, trials: Sequence[PlannedTrial]) -> None:
         self.path = path
@@ -166,7 +166,7 @@ class BenchmarkDirectory:
         return list(statuses.values())
 
     def read_progress(self, trial: PlannedTrial) -> dict[str, Any] | None:
-        """What a trial said last of how far it is; None if it has said nothing."""
+        """The last progress that a trial reported; None if it has reported none."""
         try:
             content = json.loads((self.run_path(trial) / PROGRESS).read_bytes())
         except (OSError, ValueError):
@@ -174,7 +174,7 @@ class BenchmarkDirectory:
         return content if isinstance(content, dict) else None
 
     def began(self, status: TrialStatus) -> None:
-        """A process works on a trial from now on."""
+        """Note that a process has started to work on a trial."""
         self._add(status, "began")
 
     def finished(self, status: TrialStatus, seconds: float) -> None:
@@ -187,7 +187,7 @@ class BenchmarkDirectory:
         self._add(status, "failed", seconds=seconds, error=error, recorded=self.recorded(status.trial))
 
     def retry(self, status: TrialStatus) -> None:
-        """Let a trial that failed be run again."""
+        """Let a failed trial run again."""
         self._add(status, "retry")
 
     def _add(self, status: TrialStatus, event: str, **more: Any) -> None:
@@ -216,7 +216,7 @@ def _apply(status: TrialStatus, event: dict[str, Any]) -> None:
 
 
 def _check_same(path: Path, old: PlannedTrial, new: PlannedTrial | None) -> None:
-    """Complain if a trial is not what it was when the benchmark was begun."""
+    """Raise InputError if a trial is not what it was when the benchmark was started."""
     other = f"{path} holds another benchmark"
     if new is None:
         raise InputError(f"{other}: {old.name} is not in this suite; choose another --out.")
@@ -232,7 +232,7 @@ def _check_same(path: Path, old: PlannedTrial, new: PlannedTrial | None) -> None
 
 
 def _is_part(entry: Path) -> bool:
-    """Whether this is part of a benchmark, or of one that was killed while it was begun."""
+    """Whether this is part of a benchmark, or was left by one that was killed while it started."""
     return entry.name in _PARTS or entry.name.startswith(tuple(f".{part}." for part in _PARTS))
 
 

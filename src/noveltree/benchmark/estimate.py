@@ -1,4 +1,4 @@
-"""What a plan takes: time, from a short measurement on this machine, and disk."""
+"""What a plan takes: time, from a short measurement on this machine, and disk space."""
 
 from __future__ import annotations
 

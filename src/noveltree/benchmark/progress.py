@@ -1,4 +1,4 @@
-"""How much of a benchmark is done and left, in interactions of the emulator."""
+"""How much of a benchmark is done, and how much is left, in interactions with the emulator."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from noveltree.lookahead import Interactions
 
 
 class Work:
-    """The work of a benchmark since it was begun or gone on with."""
+    """Tracks the progress of a benchmark since it was started or resumed."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         trials = [status.trial for status in benchmark.statuses.values()]
         self._expected = {trial.name: expected_work(trial) * relative_cost(trial.protocol) for trial in trials}
         self._before = self._done(benchmark)
 
-    def look(self, benchmark: Benchmark) -> tuple[float, float]:
-        """What was done in this life of the benchmark, and what is left; nobody waits for what has failed."""
+    def measure(self, benchmark: Benchmark) -> tuple[float, float]:
+        """What was done since then, and what is left, not counting trials that have failed."""
         done = self._done(benchmark)
         since = sum(max(0.0, each - self._before[name]) for name, each in done.items())
         waited_for = benchmark.in_state("running", "interrupted", "waiting")
@@ -37,6 +37,6 @@ class Work:
         if progress is None:
             return 0.0
         protocol = status.trial.protocol
-        if not isinstance(protocol.make_budget(), Interactions):  # by the clock: each episode counts alike
+        if not isinstance(protocol.make_budget(), Interactions):  # seconds: every episode counts the same
             return min(expected, expected * float(progress.get("episodes") or 0) / status.trial.episodes)
         return min(expected, float(progress.get("interactions") or 0) * relative_cost(protocol))

@@ -1,4 +1,4 @@
-"""Running a benchmark: give its trials to an executor, those that failed again, until none is left."""
+"""Running a benchmark: hand its trials to an executor, and retry those that failed, until none is left."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from noveltree.errors import OutputError
 from noveltree.records.files import file_digest
 
 _SECONDS_BETWEEN_LOOKS = 0.5
-#: After so many seconds a trial is tried again that another process was at work on.
+#: Seconds after which a trial that another process was working on is tried again.
 _SECONDS_WHILE_BUSY = 5.0
 
 
 @dataclass(slots=True)
 class Benchmark:
-    """A benchmark that is being run, for whoever watches it."""
+    """A benchmark that is running, as its observers see it."""
 
     directory: BenchmarkDirectory
     statuses: dict[str, TrialStatus]
     running: dict[str, float] = field(default_factory=dict)
-    """Since when."""
+    """Start times of the running trials."""
     started: float = field(default_factory=time.monotonic)
 
     def in_state(self, *states: str) -> list[TrialStatus]:
         return [status for status in self.statuses.values() if status.state in states]
 
 
-#: Told now and then, and of every ending: the trial that ended, if any.
+#: Called now and then, and whenever a trial has ended, with that trial.
 OnChange = Callable[[Benchmark, TrialStatus | None], None]
 
 
@@ -68,8 +68,8 @@ class _Run:
         self._benchmark = Benchmark(directory, {each.trial.name: each for each in directory.statuses()})
         for status in self._benchmark.in_state("finished"):
             if not directory.has_whole_result(status.trial):
-                status.state = "interrupted"  # what is wrong with it will be found out and reported
-        # What was begun comes before what was not.
+                status.state = "interrupted"  # running it again reports what is wrong with it
+        # Trials that were started come first.
         self._waiting = deque(self._benchmark.in_state("interrupted", "running"))
         self._waiting.extend(self._benchmark.in_state("waiting"))
         self._busy_until: dict[str, float] = {}

@@ -18,7 +18,7 @@ from noveltree.benchmark.trial_process import Task
 from noveltree.errors import OutputError
 from noveltree.records.files import file_digest, make_directory
 
-#: How the process of a trial ended. `busy`: another process is at work on it. `output`: nothing can be written.
+#: How the process of a trial ended. `busy`: another process is working on it. `output`: nothing can be written.
 Ending = Literal["finished", "failed", "interrupted", "busy", "output"]
 _SECONDS_TO_STOP = 15.0
 _SECONDS_BETWEEN_LOOKS = 0.1
@@ -49,8 +49,8 @@ class Supervised:
             raise OutputError(f"Cannot write {self._log}: {error.strerror or error}.") from error
         with output as log:
             self._log_begins = log.tell()
-            # In a session of its own: Ctrl-C is for whoever supervises, who then ends it. With -P, so that nothing
-            # is imported from the directory in which the benchmark is run.
+            # In a session of its own: Ctrl-C is for the supervisor, which then ends it. With -P, so that nothing is
+            # imported from the directory in which the benchmark is run.
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", "from noveltree.benchmark.trial_process import main; main()"],
                 stdin=subprocess.PIPE,
@@ -59,7 +59,7 @@ class Supervised:
                 start_new_session=True,
             )
         assert self._process.stdin is not None
-        with contextlib.suppress(OSError):  # it died already: waiting for it says how
+        with contextlib.suppress(OSError):  # it is already dead: waiting for it says how
             self._process.stdin.write(json.dumps(asdict(task)).encode() + b"\n")
             self._process.stdin.flush()
         threading.Thread(target=self._wait, daemon=True).start()
@@ -69,13 +69,13 @@ class Supervised:
         return self._process.pid
 
     def wait(self) -> Outcome:
-        """How it ended; heeds interrupts while it waits."""
+        """Wait until it has ended, interruptibly; how it ended."""
         while self.outcome is None:
             time.sleep(_SECONDS_BETWEEN_LOOKS)
         return self.outcome
 
     def stop(self) -> Outcome:
-        """End the process, patiently at first; how it ended."""
+        """End the process, by force if it takes too long; how it ended."""
         self._stopping.set()
         self._process.terminate()
         try:
@@ -96,7 +96,7 @@ class Supervised:
     def _outcome(self, last_words: bytes, code: int) -> Outcome:
         seconds = time.monotonic() - self._started
         error = self._error(code)
-        with contextlib.suppress(OSError):  # somebody may have deleted it
+        with contextlib.suppress(OSError):  # it may have been deleted
             if self._log.stat().st_size == 0:
                 self._log.unlink()
         try:
@@ -113,7 +113,7 @@ class Supervised:
         return Outcome("failed", seconds, error)
 
     def _error(self, code: int) -> str:
-        """What a process that said nothing died of: by its exit code, and by the last thing it printed."""
+        """What a process died of without a report: its exit code, and the last line it printed."""
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         lines: list[str] = []
         with contextlib.suppress(OSError), self._log.open("rb") as log:
@@ -139,7 +139,7 @@ def supervise(task: Task) -> Outcome:
 
 
 def _sees(plan: Path, digest: str) -> bool:
-    """Whether the benchmark's directory is here, and the right one."""
+    """Whether this host sees the benchmark's directory, and the right one."""
     try:
         return file_digest(plan) == digest
     except OSError:

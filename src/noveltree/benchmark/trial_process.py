@@ -1,7 +1,7 @@
 """The process of one trial.
 
-It is told what to do by one line on its standard input, which then stays open: when it closes, whoever supervises
-this process is dead, and the process ends. Its last line on standard output says how the trial ended.
+One line on its standard input says what to do. The input then stays open: when it closes, the supervisor is dead,
+and the process ends. Its last line on standard output says how the trial ended.
 """
 
 from __future__ import annotations
@@ -12,19 +12,21 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from noveltree.benchmark.directory import PROGRESS
 from noveltree.errors import INTERRUPTED, BusyError, NoveltreeError, OutputError
 from noveltree.protocol import parse_protocol
 from noveltree.records.files import write_quickly
-from noveltree.signals import unblock
+from noveltree.signals import INTERRUPTS, is_importing, unblock
 from noveltree.trial import Progress, Watcher, run_trial
 
 _SECONDS_BETWEEN_REPORTS = 1.0
-#: How long an ending may take once nobody waits for it any more.
+#: How long it may take to end once the supervisor is gone.
 _SECONDS_TO_END = 20.0
 
 
@@ -35,7 +37,7 @@ class Task:
     directory: str
     log: str
     plan: str
-    """The benchmark's plan, and its SHA-256 digest: whoever sees it sees the benchmark's directory."""
+    """The benchmark's plan, and its SHA-256 digest: a host that sees it sees the benchmark's directory."""
     plan_digest: str
     protocol: dict[str, Any]
     seed: int
@@ -44,23 +46,21 @@ class Task:
 
 
 def main() -> None:
-    """All that the process does."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    signal.signal(signal.SIGINT, _interrupt)
-    unblock()
-    if not (line := sys.stdin.readline()):
-        sys.exit(INTERRUPTED)
-    task = Task(**json.loads(line))
-    threading.Thread(target=_end_with_supervisor, daemon=True).start()
+    """Run the trial that standard input describes."""
     try:
+        _heed(_interrupt)
+        if not (line := sys.stdin.readline()):
+            sys.exit(INTERRUPTED)
+        threading.Thread(target=_end_with_supervisor, daemon=True).start()
+        task = Task(**json.loads(line))
         _run(task)
+        (Path(task.directory) / PROGRESS).unlink(missing_ok=True)
+        _report_end()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except NoveltreeError as error:
-        _say(error=str(error), kind=_kind(error))
+        _report_end(error=str(error), kind=_kind(error))
         sys.exit(1)
-    (Path(task.directory) / PROGRESS).unlink(missing_ok=True)
-    _say()
 
 
 def _run(task: Task) -> None:
@@ -80,13 +80,13 @@ def _kind(error: NoveltreeError) -> str:
             return "trial"
 
 
-def _say(**ending: str) -> None:
+def _report_end(**ending: str) -> None:
     sys.stdout.write(json.dumps(ending) + "\n")
     sys.stdout.flush()
 
 
 class _Reporter:
-    """Writes how far the trial is into its run directory, now and then."""
+    """Writes the trial's progress into its run directory, now and then."""
 
     def __init__(self, directory: Path) -> None:
         self._file = directory / PROGRESS
@@ -111,7 +111,14 @@ def _end_with_supervisor() -> None:
     os._exit(INTERRUPTED)
 
 
-def _interrupt(number: int, frame: Any) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    if is_importing(frame):
+        os._exit(INTERRUPTED)
+    _heed(signal.SIG_IGN)
     raise KeyboardInterrupt
+
+
+def _heed(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
+    for number in INTERRUPTS:
+        signal.signal(number, handler)
+    unblock()

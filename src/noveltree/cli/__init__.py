@@ -10,7 +10,7 @@ from noveltree.errors import NoveltreeError
 
 
 def main() -> None:
-    """Run the command line; every error on purpose is one sentence and an exit code."""
+    """Run the command line; an error that is raised on purpose becomes one sentence and an exit code."""
     interrupts = Interrupts()
     from noveltree.cli.commands import app
 
@@ -43,9 +43,9 @@ def _explain(error: Exception) -> tuple[str, int]:
         case NoveltreeError():
             return str(error), error.exit_code
         case typer.TyperException():  # of the arguments; without a message, help was printed instead
-            complaint = error.format_message().rstrip(".")
-            end = "" if complaint.endswith("?") else "."
-            return f"{complaint}{end} Add --help to see what is possible." if complaint else "", error.exit_code
+            message = error.format_message().rstrip(".")
+            end = "" if message.endswith("?") else "."
+            return f"{message}{end} Add --help to see what is possible." if message else "", error.exit_code
         case OSError():
             return f"{error}.", 1
         case _:

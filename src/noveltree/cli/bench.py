@@ -69,7 +69,7 @@ def learning(
     agent: Annotated[str, typer.Option(help="The agent.")] = "n-cpl",
     episodes_at_once: Annotated[int, typer.Option(help="Episodes at once in (b) and (c).", min=1)] = 32,
     decisions: Annotated[int, typer.Option(help="Decisions of each episode that are measured.", min=1)] = 8,
-    workers: Annotated[bool, typer.Option(help="Measure two worker processes, too.")] = True,
+    workers: Annotated[bool, typer.Option(help="Also measure two worker processes.")] = True,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """CPU time of playing with networks and of learning, as a ratio to as many raw 15-frame emulator calls.

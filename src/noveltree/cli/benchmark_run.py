@@ -1,4 +1,4 @@
-"""Running a benchmark in front of somebody: where its trials run, what is seen of them, and how they stop."""
+"""Running a benchmark on the command line: where its trials run, what is shown of them, and how they stop."""
 
 from __future__ import annotations
 

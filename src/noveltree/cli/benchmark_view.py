@@ -11,7 +11,6 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from noveltree.benchmark.directory import BenchmarkDirectory, State, TrialStatus
@@ -21,10 +20,10 @@ from noveltree.cli.console import counted, duration, out, table
 from noveltree.errors import RecordError
 from noveltree.records.run_directory import RunDirectory
 
-#: In the order in which they are listed: what needs somebody comes first.
+#: In the order in which they are listed: what needs attention comes first.
 _STATES: tuple[State, ...] = ("failed", "running", "interrupted", "waiting", "finished")
 _STYLES = {"failed": "bold red", "running": "green", "finished": "", "interrupted": "yellow", "waiting": "dim"}
-#: Trials that are listed of one state.
+#: Trials that are listed per state, at most.
 _MOST_LISTED = 20
 
 
@@ -48,18 +47,18 @@ class View:
             self._live.__exit__(*exception)
 
     def show(self, benchmark: Benchmark, ended: TrialStatus | None) -> None:
-        """Tell of a trial that has ended, and draw the table anew."""
+        """Print how a trial ended, and redraw the table."""
         if ended is not None and not self._quiet and (line := self._ending(ended)) is not None:
             try:
                 out.print(line, soft_wrap=True)
-            except SystemExit:  # rich, when nobody reads any more, as in `| head`: no reason to stop
+            except SystemExit:  # from rich, when the reader has left, as in `| head`: no reason to stop
                 self._quiet = True
         if self._shows:
             self._work = self._work or Work(benchmark)
             self._live.update(self._picture(benchmark, self._work), refresh=True)
 
     def print_status(self, statuses: Sequence[TrialStatus], *, running: bool) -> None:
-        """All trials, or those that matter, and how many there are of each state."""
+        """List the trials, or those that matter, and count those in each state."""
         counts = Counter(status.state for status in statuses)
         self.print_failures(statuses)
         listing = table(
@@ -76,14 +75,14 @@ class View:
         parts = [f"{counts[state]:,} {state}" for state in _STATES if counts[state]]
         out.print(f"{counted(len(statuses), 'trial')}: {', '.join(parts)}", soft_wrap=True)
         if not running and counts["failed"]:
-            out.print(f"To try again what failed: {self._command('retry-failed')}", soft_wrap=True)
+            out.print(f"To retry what failed: {self._command('retry-failed')}", soft_wrap=True)
         if not running and counts.keys() & {"interrupted", "waiting", "running"}:
             out.print(f"To resume: {self._command('resume')}", soft_wrap=True)
         if counts["finished"] == len(statuses):
             out.print(f"To make a table: {self._command('collect')}", soft_wrap=True)
 
     def print_failures(self, statuses: Sequence[TrialStatus]) -> None:
-        """The trials that failed, with their errors, and where they said more."""
+        """List the trials that failed, with their errors and their logs."""
         for status in statuses:
             if status.state == "failed":
                 out.print(_failure(status), soft_wrap=True)
@@ -94,36 +93,28 @@ class View:
         return shlex.join(["noveltree", "benchmark", name, str(self._directory.path)])
 
     def _picture(self, benchmark: Benchmark, work: Work) -> RenderableType:
-        """What fits on the screen: failures, then what is running, then the sums."""
+        """What fits on the screen: failures, then what is running, then the totals."""
         room = max(3, out.height - 4)
         failed = benchmark.in_state("failed")
         lines: list[RenderableType] = [_failure(status, width=out.width) for status in failed[: room // 3]]
-        listing = Table(box=None, pad_edge=False, header_style="bold")
-        for column in ("game", "agent", "trial", "doing", "mean", "time"):
-            listing.add_column(
-                column, no_wrap=True, justify="right" if column in ("trial", "mean", "time") else "left"
-            )
+        listing = table("game", "agent", "trial", "doing", "mean", "time", right=("trial", "mean", "time"))
+        for column in listing.columns:
+            column.no_wrap = True
         running = list(benchmark.running.items())
         shown = room - len(lines) - 1
         for name, since in running[:shown]:
             status = benchmark.statuses[name]
             doing, mean = self._doing(status)
-            listing.add_row(
-                status.trial.game,
-                status.trial.label,
-                str(status.trial.trial),
-                doing,
-                mean,
-                duration(time.monotonic() - since),
-            )
+            trial, took = status.trial, duration(time.monotonic() - since)
+            listing.add_row(trial.game, trial.label, str(trial.trial), doing, mean, took)
         lines.append(listing)
         if len(running) > shown:
             lines.append(Text(f"... and {len(running) - shown} more"))
-        lines.append(_sums(benchmark, work))
+        lines.append(_totals(benchmark, work))
         return Group(*lines)
 
     def _doing(self, status: TrialStatus) -> tuple[str, str]:
-        """What a trial says that it is doing, and the mean return so far."""
+        """What a trial is doing, and its mean return so far."""
         progress = self._directory.read_progress(status.trial)
         if progress is None:
             return "starting", ""
@@ -146,7 +137,7 @@ class View:
         if status.state == "failed":
             return _failure(status)
         if status.failures:
-            return Text(f"failed    {where}, is tried again: {status.error}")
+            return Text(f"failed    {where}, will be retried: {status.error}")
         return None
 
     def _result(self, status: TrialStatus) -> tuple[str, str]:
@@ -168,24 +159,18 @@ class View:
             if status.state != "running":
                 episodes = f"{self._directory.recorded(trial)} recorded"
         seconds = status.seconds + (now - status.began if status.state == "running" and status.began else 0.0)
-        return (
-            Text(status.state, _STYLES[status.state]),
-            trial.game,
-            trial.label,
-            str(trial.trial),
-            episodes,
-            mean,
-            duration(seconds) if seconds else "",
-        )
+        state = Text(status.state, _STYLES[status.state])
+        took = duration(seconds) if seconds else ""
+        return state, trial.game, trial.label, str(trial.trial), episodes, mean, took
 
 
-def _sums(benchmark: Benchmark, work: Work) -> Text:
-    """How many trials there are of what, and how long it takes."""
+def _totals(benchmark: Benchmark, work: Work) -> Text:
+    """How many trials are in each state, and how long the rest will take."""
     done, failed = len(benchmark.in_state("finished")), len(benchmark.in_state("failed"))
     elapsed = time.monotonic() - benchmark.started
-    since, to_do = work.look(benchmark)
+    since, to_do = work.measure(benchmark)
     rate = since / elapsed if elapsed else 0.0
-    left = f"about {duration(to_do / rate)} left" if rate > 0 else "time left unknown yet"
+    left = f"about {duration(to_do / rate)} left" if rate > 0 else "time left not known yet"
     return Text.assemble(
         (f"{len(benchmark.running)} running", "green"),
         f", {done} of {len(benchmark.statuses)} done, ",

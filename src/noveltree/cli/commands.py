@@ -56,7 +56,7 @@ class _Commands(TyperGroup):
         except BaseException as error:  # when a library is interrupted while it is imported, it may be any
             if not interrupts.came and not isinstance(error, KeyboardInterrupt):
                 raise
-            interrupts.tell()
+            interrupts.report()
             raise typer.Exit(INTERRUPTED) from None
         finally:
             interrupts.leave_from_now_on()

@@ -1,4 +1,4 @@
-"""What all commands share: where they print, and how a live line looks."""
+"""What all commands share: where and how they print."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rich.table import Table
 
 from noveltree.wording import counted as counted
 
-# No markup: what is printed are names of files and of games, in which brackets and colons mean nothing.
+# No markup: brackets and colons in names of files and games are just characters.
 #: Results.
 out = Console(highlight=False, markup=False, emoji=False)
 #: Errors and warnings.
@@ -24,7 +24,7 @@ err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def print_json(value: Any) -> None:
-    """One JSON object on standard output, on one line; numbers that JSON does not have are null."""
+    """One JSON object on standard output, on one line; numbers that JSON lacks are null."""
     sys.stdout.write(json.dumps(_finite(value), allow_nan=False) + "\n")
     sys.stdout.flush()
 
@@ -75,7 +75,7 @@ class LiveLine:
 
 
 def completion(names: Iterable[str]) -> Callable[[str], list[str]]:
-    """What a shell offers while one of `names` is typed."""
+    """The names that a shell offers while one of them is typed."""
     return lambda incomplete: [name for name in names if name.startswith(incomplete)]
 
 

@@ -1,4 +1,4 @@
-"""`noveltree doctor`: is everything there, and does it do what it should?"""
+"""`noveltree doctor`: is everything installed, and does it work?"""
 
 from __future__ import annotations
 
@@ -24,16 +24,8 @@ from noveltree.simulators.games import (
 from noveltree.version import __version__
 
 _PACKAGES = (
-    "ale-py",
-    "gymnasium",
-    "numpy",
-    "numba",
-    "pydantic",
-    "typer",
-    "rich",
-    "ruamel.yaml",
-    "scipy",
-    "imageio-ffmpeg",
+    *("ale-py", "gymnasium", "numpy", "numba", "pydantic", "typer", "rich", "ruamel.yaml", "scipy"),
+    *("imageio-ffmpeg", "lazy-loader"),
 )
 #: Optional packages, the extra that installs each, and what for.
 _EXTRAS = {
@@ -50,7 +42,7 @@ def doctor(
     game: Annotated[str, typer.Option(help="The Atari game to try.")] = "breakout",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Print versions, check the simulators, and say what is wrong with the installation and how to mend it.
+    """Print versions, check the simulators, and say what is wrong with the installation and how to fix it.
 
     Exits with 1 if something is wrong.
 

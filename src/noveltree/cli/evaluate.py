@@ -1,4 +1,4 @@
-"""`noveltree evaluate`: play episodes with what a run has learnt."""
+"""`noveltree evaluate`: play episodes with the networks that a run has learnt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from noveltree.episodes import Episode
 def evaluate(
     run: Annotated[Path, typer.Argument(help="The run's directory.")],
     episodes: Annotated[int, typer.Option(help="How many episodes to play.", min=1)] = 10,
-    workers: Annotated[int, typer.Option(help="Processes that play; with 1, this one does.", min=1)] = 1,
+    workers: Annotated[
+        int, typer.Option(help="Number of processes that play; with 1, this process does.", min=1)
+    ] = 1,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from noveltree.errors import INTERRUPTED
-from noveltree.signals import INTERRUPTS, unblock
+from noveltree.signals import INTERRUPTS, is_importing, unblock
 
 _LINE = "Interrupted.\n"
 #: Of a terminal: a live line away, the cursor back.
@@ -40,7 +40,7 @@ class Interrupts:
         # interrupted, as when a named tuple is made.
         exec("")
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Print the one line of an interrupted command that has nothing to say itself."""
         sys.stderr.write(_LINE)
 
@@ -56,16 +56,8 @@ class Interrupts:
         os._exit(INTERRUPTED)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if _is_importing(
-            frame
-        ):  # libraries in C++ abort, and what is imported late is imported by runs that resume
+        if is_importing(frame):  # late imports are those of runs that can be resumed
             self._leave(number, frame)
         self.came = True
         self._heed(signal.SIG_IGN)
         raise KeyboardInterrupt
-
-
-def _is_importing(frame: FrameType | None) -> bool:
-    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
-        frame = frame.f_back
-    return frame is not None

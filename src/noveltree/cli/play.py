@@ -147,7 +147,7 @@ class _Learnt:
         return self.run.protocol.agent
 
     def complete(self, choices: dict[str, Any], game: str) -> dict[str, Any]:
-        """The settings under which it was learnt, but for those that are chosen."""
+        """The settings under which it was learnt, except those that are chosen."""
         learnt = self.run.protocol
         if make_protocol(game).game != learnt.game:
             raise InputError(f"The weights in {self.run.path} are of another game: {learnt.game}, not {game}.")
@@ -167,7 +167,7 @@ class _Learnt:
 
 
 class _Session:
-    """Playing one episode on the command line, and what is to be said of it."""
+    """Playing one episode on the command line: its progress, its record and its result."""
 
     def __init__(
         self,
@@ -288,7 +288,7 @@ def _chosen_budget(interactions: int | None, seconds: float | None, frames: int 
 
 
 def _summary(protocol: Protocol, seed: int, results: list[dict[str, Any]]) -> dict[str, Any]:
-    """One object of several episodes: their mean score and totals, and each of them."""
+    """Several episodes as one object: their mean score, their totals, and each of them."""
     scores = [result["score"] for result in results]
     return {
         "game": protocol.game,

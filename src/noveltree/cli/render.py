@@ -19,11 +19,13 @@ def render(
         Path | None,
         typer.Option("--output", "-o", help="The video (.mp4 or .gif).", show_default="beside the file, .mp4"),
     ] = None,
-    steps: Annotated[str | None, typer.Option(help="Only these steps, FROM:TO; -100: is the last hundred.")] = None,
-    every: Annotated[
-        int | None, typer.Option(help="Keep every so-many-th frame.", min=1, show_default="1, GIF 3")
+    steps: Annotated[
+        str | None, typer.Option(help="Only these steps, FROM:TO; -100: means the last hundred.")
     ] = None,
-    scale: Annotated[int, typer.Option(help="Enlarge so many times.", min=1, max=LARGEST_SCALE)] = 3,
+    every: Annotated[int | None, typer.Option(help="Keep every Nth frame.", min=1, show_default="1, GIF 3")] = None,
+    scale: Annotated[
+        int, typer.Option(help="Factor by which to enlarge the picture.", min=1, max=LARGEST_SCALE)
+    ] = 3,
 ) -> None:
     """Film a recorded episode by replaying its actions.
 

@@ -1,4 +1,4 @@
-"""`noveltree runs`: what has been trained, and how far it is."""
+"""`noveltree runs`: what has been trained, and how far it has come."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def runs(
     directory: Annotated[Path, typer.Argument(help="A directory with runs, or a run.")] = Path("runs"),
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """List runs: their state, how far they are, and their scores.
+    """List runs: their state, their progress, and their scores.
 
     [bold]Example[/]: noveltree runs runs
     """
@@ -64,8 +64,8 @@ def _describe(path: Path) -> dict[str, Any]:
     except NoveltreeError as error:
         return {"run": str(path), "state": "damaged", "complaint": str(error)}
     except (KeyError, TypeError):
-        complaint = f"The metrics in {path} are damaged: they have lines that noveltree does not write."
-        return {"run": str(path), "state": "damaged", "complaint": complaint}
+        problem = f"The metrics in {path} are damaged: they have lines that noveltree does not write."
+        return {"run": str(path), "state": "damaged", "complaint": problem}
 
 
 def _describe_whole(run: RunDirectory) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`noveltree train`: train an agent, or go on training it."""
+"""`noveltree train`: train an agent, or resume its training."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _MACHINE = "This machine"
 _LEARNERS = [name for name, agent in AGENTS.items() if default_learning(agent) is not None]
-#: What may be chosen anew when a run goes on; the rest is part of the run.
+#: What may be chosen again when a run is resumed; everything else is part of the run.
 _NOT_OF_THE_RUN = ("resume", "json", "workers", "episodes_at_once", "device", "executor", "address")
 
 
@@ -140,7 +140,7 @@ def _placement(executor: str, address: str | None, workers: int) -> Iterator[Pla
 
 
 def _check_nothing_chosen(context: typer.Context) -> None:
-    """Raise InputError about what was given with `--resume` and would not be heeded."""
+    """Raise InputError if options were given with `--resume` that would have no effect."""
     given = [
         parameter.opts[0]
         for parameter in context.command.params
@@ -152,7 +152,7 @@ def _check_nothing_chosen(context: typer.Context) -> None:
 
 
 class _Session:
-    """Training on the command line, and what is to be said of it."""
+    """Training on the command line: its progress and its result."""
 
     def __init__(self, directory: Path, protocol: Protocol, seed: int) -> None:
         assert protocol.learning is not None
@@ -203,7 +203,7 @@ class _Session:
 
     @contextlib.contextmanager
     def _tensorboard(self) -> Iterator[TensorBoard | None]:
-        """What writes for TensorBoard, if that is installed."""
+        """Writes for TensorBoard, if that is installed."""
         if importlib.util.find_spec("tensorboard") is None:
             yield None
             return

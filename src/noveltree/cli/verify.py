@@ -1,4 +1,4 @@
-"""`noveltree verify`: does a recorded score hold? Is everything in a directory true?"""
+"""`noveltree verify`: does a recorded score hold, and is everything in a directory true?"""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from noveltree.replay import verify_episode
 def verify(
     paths: Annotated[list[Path], typer.Argument(help="Episode files, or directories of runs or benchmarks.")],
     workers: Annotated[
-        int | None, typer.Option(help="Processes that replay.", min=1, show_default="one per processor core")
+        int | None,
+        typer.Option(help="Number of processes that replay.", min=1, show_default="one per processor core"),
     ] = None,
     renew: Annotated[
-        bool, typer.Option("--renew", help="Sign off anew what was changed since a directory was signed off.")
+        bool, typer.Option("--renew", help="Sign off again what has changed since a directory was signed off.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Replay recorded episodes in a fresh emulator, without planning, and compare.
 
-    Of a directory every episode is replayed, and results and tables are compared with the episodes; if all of it
-    holds, the checksums of all files are written to manifest.json. If that is there already, it must fit.
+    In a directory, every episode is replayed, and results and tables are compared with the episodes. If all of it
+    holds, the checksums of all files are written to manifest.json; an existing manifest.json must match.
 
-    Exits with 1 if something does not hold or cannot be read.
+    Exits with 1 if anything does not hold or cannot be read.
 
     [bold]Examples[/]
 

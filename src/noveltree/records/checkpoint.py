@@ -1,4 +1,4 @@
-"""Checkpoints: arrays and a state, written so that a crash at any instant leaves a whole one behind.
+"""Checkpoints: arrays and a state, written so that a crash at any instant leaves an intact one behind.
 
 A checkpoint is a directory with `arrays.safetensors` and `state.json`, which holds the digest of the former and its
 own. It is written under another name, flushed to the disk and renamed; the last two are kept, and when the newest
@@ -41,7 +41,7 @@ class Checkpoint:
 
 def write_checkpoint(directory: Path, number: int, checkpoint: Checkpoint) -> None:
     """Write the checkpoint with this number into `directory`, and delete all but the last two."""
-    import safetensors.numpy  # of the extra `learn`; whoever only lists runs does without
+    import safetensors.numpy  # of the extra `learn`; listing runs does not need it
 
     arrays = safetensors.numpy.save({name: np.ascontiguousarray(a) for name, a in checkpoint.arrays.items()})
     state = {"number": number, "arrays": hashlib.sha256(arrays).hexdigest(), "state": checkpoint.state}
@@ -74,20 +74,20 @@ def write_checkpoint(directory: Path, number: int, checkpoint: Checkpoint) -> No
 
 
 def read_latest_checkpoint(directory: Path) -> tuple[Checkpoint | None, list[str]]:
-    """The newest checkpoint that is whole (None if there never was one), and complaints about newer ones."""
-    complaints: list[str] = []
+    """The newest intact checkpoint (None if there never was one), and what is wrong with newer ones."""
+    problems: list[str] = []
     for number in sorted(_numbers(directory), reverse=True):
         try:
-            return read_checkpoint(directory / _name(number)), complaints
+            return read_checkpoint(directory / _name(number)), problems
         except RecordError as error:
-            complaints.append(str(error))
-    if complaints:
-        raise RecordError(f"No checkpoint is left whole. {' '.join(complaints)}")
+            problems.append(str(error))
+    if problems:
+        raise RecordError(f"No intact checkpoint is left. {' '.join(problems)}")
     return None, []
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint; complain if a bit of it is not what was written."""
+    """Read a checkpoint; raise RecordError if any bit of it has changed."""
     import safetensors.numpy
 
     try:
@@ -96,7 +96,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     except OSError as error:
         raise RecordError(f"Cannot read the checkpoint {path}: {error.strerror or error}.") from error
     except ValueError as error:
-        raise RecordError(f"The checkpoint {path} is damaged: {_STATE} is no valid JSON.") from error
+        raise RecordError(f"The checkpoint {path} is damaged: {_STATE} is not valid JSON.") from error
     if not isinstance(content, dict) or content.get("checksum") != checksum(content):
         raise RecordError(f"The checkpoint {path} is damaged: the checksum of {_STATE} does not fit.")
     if content["arrays"] != hashlib.sha256(arrays).hexdigest():
@@ -105,7 +105,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
 
 def check_space(directory: Path, size: int) -> None:
-    """Complain if there is no room for `size` bytes more, before any of them is written."""
+    """Raise OutputError if there is no room for `size` more bytes, before any of them is written."""
     free = shutil.disk_usage(directory).free
     if free < size + _RESERVE:
         raise OutputError(

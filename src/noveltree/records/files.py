@@ -38,9 +38,9 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def write_quickly(path: Path, data: bytes) -> None:
-    """Write what is of use for a moment only: readers see the old or the new; a crash of the machine may lose it.
+    """Write what is useful for a moment only: readers see the old or the new, and a crash may lose it.
 
-    If it cannot be written it is left out.
+    If it cannot be written, it is skipped.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with contextlib.suppress(OSError):
@@ -58,7 +58,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def make_directory(directory: Path) -> None:
-    """Make a directory and those above it; it may be there already."""
+    """Make a directory and its parents; it may exist already."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:  # a file of that name
@@ -78,24 +78,24 @@ def file_digest(path: Path) -> str:
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """A JSON object from a file; complain if it is anything else."""
+    """Read a JSON object from a file; raise RecordError if it is anything else."""
     try:
         content = json.loads(file.read_bytes())
     except OSError as error:
         raise RecordError(f"Cannot read {file}: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"{file} is damaged: it is no valid JSON.") from error
+        raise RecordError(f"{file} is damaged: it is not valid JSON.") from error
     if not isinstance(content, dict):
-        raise RecordError(f"{file} is damaged: it is no JSON object.")
+        raise RecordError(f"{file} is damaged: it is not a JSON object.")
     return content
 
 
 def read_json_lines(
     file: Path, *, beginning: bytes = b"", parse_constant: Callable[[str], Any] | None = None
 ) -> list[Any]:
-    """What stands on the lines of a file that may not be there; lines that were cut off are passed over.
+    """The values on the lines of a file, which need not exist; lines that were cut off are skipped.
 
-    And lines that do not begin with `beginning`, which need not be understood.
+    So are lines that do not start with `beginning`, without parsing them.
     """
     try:
         data = file.read_bytes() if file.exists() else b""
@@ -111,7 +111,7 @@ def read_json_lines(
 
 
 def check_writable(directory: Path) -> None:
-    """Complain now if nothing can be written to `directory`, rather than after the work is done."""
+    """Raise OutputError if nothing can be written to `directory`, before the work is done rather than after."""
     try:
         make_directory(directory)
         with tempfile.TemporaryFile(dir=directory):

@@ -1,4 +1,4 @@
-"""Journals: one JSON object per line, which are only ever added."""
+"""Journals: one JSON object per line; lines are only ever added."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Journal:
             raise OutputError(f"Cannot write {self.path}: {error.strerror or error}.") from error
 
     def read(self) -> list[dict[str, Any]]:
-        """All events that were written whole."""
+        """All complete events."""
         events = read_json_lines(self.path, parse_constant=_refuse)
         return [event for event in events if isinstance(event, dict)]
 
@@ -42,4 +42,4 @@ class Journal:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a number")

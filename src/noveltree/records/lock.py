@@ -1,4 +1,4 @@
-"""Locks on directories, which end with the process that holds them, however that ends."""
+"""Locks on directories, which end with the process that holds them, however it ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from noveltree.errors import BusyError, OutputError
 
 LOCK = "lock"
-#: How long a lock is waited for: whoever only asks whether something is locked holds it for an instant.
+#: How long to wait for a lock: a process that only asks whether something is locked holds it for an instant.
 _SECONDS_TO_LOCK = 0.5
 
 

@@ -29,7 +29,7 @@ class Manifest:
 
     @property
     def digest(self) -> str:
-        """Stands for all files at once: whoever has it can tell whether any of them was changed."""
+        """One digest for all files: it shows whether any of them was changed."""
         return hashlib.sha256(json.dumps(self.files, sort_keys=True).encode()).hexdigest()
 
     def changes(self, now: dict[str, str]) -> Iterator[tuple[str, str]]:
@@ -44,9 +44,9 @@ class Manifest:
 
 
 def checksums(directory: Path) -> dict[str, str]:
-    """The digests of all files in a directory and below, but for its own manifest, and for locks.
+    """The digests of all files in a directory and below, except its own manifest, and locks.
 
-    What is neither a file nor a directory, such as a link, has no digest: nobody can vouch for it.
+    What is neither a file nor a directory, such as a link, has no digest: it cannot be vouched for.
     """
     digests = {}
     for path in sorted(directory.rglob("*")):

@@ -1,6 +1,6 @@
-"""The directory of a run, which is a trial: what it is, how far it is, and all its episodes.
+"""The directory of a run, which is a trial: what it is, how far it has come, and all its episodes.
 
-A trial that learns nothing has an evaluation alone, as its interval 0.
+A trial without learning has only an evaluation, as its interval 0.
 
 run.json                              the protocol and the seed: what the run is
 lock                                  held by the process that works on it
@@ -37,7 +37,7 @@ RESULT = "result.json"
 
 
 class RunDirectory:
-    """A run on disk. Reading needs no lock; whoever works on it holds one."""
+    """A run on disk. Reading needs no lock; the process that works on it holds one."""
 
     def __init__(self, path: Path, protocol: Protocol, seed: int) -> None:
         self.path = path
@@ -119,13 +119,13 @@ class RunDirectory:
         write_checkpoint(self.path / CHECKPOINTS, number, Checkpoint(checkpoint.arrays, state))
 
     def read_checkpoint(self) -> tuple[Checkpoint | None, list[str]]:
-        """The newest whole checkpoint, None before the first; and complaints about newer ones."""
-        checkpoint, complaints = read_latest_checkpoint(self.path / CHECKPOINTS)
+        """The newest intact checkpoint, None before the first; and what is wrong with newer ones."""
+        checkpoint, problems = read_latest_checkpoint(self.path / CHECKPOINTS)
         if checkpoint is not None:
             found = checkpoint.state.get("protocol_hash"), checkpoint.state.get("seed")
             if found != (self.protocol.hash, self.seed):
                 raise RecordError(f"The checkpoints in {self.path} are of another run.")
-        return checkpoint, complaints
+        return checkpoint, problems
 
     def episode_path(self, interval: int, index: int) -> Path:
         return self.path / "episodes" / f"interval-{interval:04}" / f"{index:05}.json"
@@ -180,7 +180,7 @@ class RunDirectory:
         shutil.rmtree(self.path / PAUSED, ignore_errors=True)
 
     def read_learnt(self, interval: int, index: int) -> EpisodeRecord:
-        """An episode of an interval that is over: there are no networks any more to play it again with."""
+        """An episode of an interval that is over: its networks are gone, so it cannot be played again."""
         path = self.episode_path(interval, index)
         record = read_episode(path)
         wanted = (self.protocol, self.seed, interval, index)
@@ -194,7 +194,7 @@ class RunDirectory:
         return [self.read_learnt(interval, index) for index in range(count)]
 
     def evaluation_paths(self, result: dict[str, Any]) -> list[Path]:
-        """The episodes that a result is the scores of."""
+        """The episodes whose scores a result holds."""
         first, count = result.get("evaluated_from", 0), len(result["scores"])
         if result.get("evaluation") != "continuing":
             return [self.evaluation_path(first, index) for index in range(count)]
@@ -211,7 +211,7 @@ class RunDirectory:
         return path.stat().st_size if path.exists() else 0
 
     def cut_metrics(self, size: int) -> None:
-        """Forget lines after the first `size` bytes: they are of an interval that is played again."""
+        """Delete the lines after the first `size` bytes: they belong to an interval that is played again."""
         path = self.path / _METRICS
         if path.exists():
             with path.open("r+b") as file:
@@ -228,7 +228,7 @@ class RunDirectory:
             raise OutputError(f"Cannot write {self.path / _METRICS}: {error.strerror or error}.") from error
 
     def read_metrics(self, event: str | None = None) -> list[dict[str, Any]]:
-        """All lines that were written whole; or only those of an event, which is quicker."""
+        """All complete lines; or only those of one event, which is faster."""
         path = self.path / _METRICS
         lines = read_json_lines(path, beginning=b"" if event is None else f'{{"event": "{event}"'.encode())
         if not all(isinstance(line, dict) and "event" in line for line in lines):

@@ -19,7 +19,7 @@ class Verification:
     score: float
     """The score that the replay gave."""
     finding: str
-    """One sentence: why it does not hold, or a caveat, or nothing."""
+    """Why it does not hold, or a caveat, or nothing."""
 
 
 def verify_episode(record: EpisodeRecord) -> Verification:
@@ -27,7 +27,7 @@ def verify_episode(record: EpisodeRecord) -> Verification:
     protocol, episode = record.protocol, record.episode
     caveat = _version_caveat(record)
     if protocol.rom_md5 != protocol.simulator_kind.rom_md5(protocol.game):
-        return Verification(False, 0.0, f"the ROM of {protocol.game} here is another one{caveat}")
+        return Verification(False, 0.0, f"the ROM of {protocol.game} here is a different one{caveat}")
     simulator = protocol.make_simulator()
     try:
         transitions = replay_actions(simulator, episode)
@@ -47,7 +47,7 @@ def verify_episode(record: EpisodeRecord) -> Verification:
             was = "over" if terminal else "not over"
             return Verification(False, score, f"the game was {was} after the last step{caveat}")
         if digest(state.observation) != episode.final_observation:
-            return Verification(False, score, f"the last observation is another one{caveat}")
+            return Verification(False, score, f"the last observation is different{caveat}")
         if most := _interactions_allowed(protocol):
             spent = max((decision.interactions for decision in episode.decisions), default=0)
             if spent > most:

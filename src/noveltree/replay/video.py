@@ -120,8 +120,8 @@ def _encode(
                 output = ["-filter_complex", f"[0]{enlarge}[large];[large][1]paletteuse=dither=none"]
             video = Path(directory) / f"video{path.suffix.lower()}"
             encoder = [imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", *inputs, *output, str(video)]
-            if complaint := _feed(encoder, itertools.chain([first], rest)):
-                raise OutputError(f"Cannot write {path}: {complaint}.")
+            if problem := _feed(encoder, itertools.chain([first], rest)):
+                raise OutputError(f"Cannot write {path}: {problem}.")
             video.replace(path)
     except OSError as error:
         raise OutputError(f"Cannot write {path}: {error.strerror or error}.") from error
@@ -129,8 +129,8 @@ def _encode(
 
 def _feed(command: list[str], frames: Iterator[Frame]) -> str:
     """Run an encoder on the frames; its error message, if it fails."""
-    with tempfile.TemporaryFile() as complaints:
-        encoder = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=complaints)
+    with tempfile.TemporaryFile() as messages:
+        encoder = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=messages)
         assert encoder.stdin is not None
         try:
             with contextlib.suppress(BrokenPipeError), encoder.stdin:  # an encoder that gave up says why
@@ -141,6 +141,6 @@ def _feed(command: list[str], frames: Iterator[Frame]) -> str:
         finally:
             encoder.kill()  # nothing happens if it has ended
             encoder.wait()
-        complaints.seek(0)
-        lines = complaints.read().decode(errors="replace").strip().splitlines()
+        messages.seek(0)
+        lines = messages.read().decode(errors="replace").strip().splitlines()
         return lines[-1].rstrip(".") if lines else f"the encoder ended with {encoder.returncode}"

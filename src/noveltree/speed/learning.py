@@ -103,7 +103,7 @@ def measure_learning(
 def _protocol(game: str, agent: str, **choices: Any) -> Protocol:
     protocol = make_protocol(game, agent=agent, **choices)
     if protocol.simulator != "atari":
-        raise InputError(f"Learning is compared with raw emulation, and {game} is no Atari game.")
+        raise InputError(f"Learning is compared with raw emulation, and {game} is not an Atari game.")
     if protocol.learning is None:
         raise InputError(f"{agent} learns nothing.")
     return protocol

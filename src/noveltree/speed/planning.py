@@ -85,7 +85,7 @@ def measure_planning(
 def _measure(game: str, agent: str, features: str | None, budget: int, steps: int) -> PlanningCost:
     protocol = make_protocol(game, agent=agent, features=features, budget=budget)
     if protocol.simulator != "atari":
-        raise InputError(f"Planning is compared with raw emulation, and {game} is no Atari game.")
+        raise InputError(f"Planning is compared with raw emulation, and {game} is not an Atari game.")
     with contextlib.closing(protocol.make_simulator()) as simulator:
         assert isinstance(simulator, Atari)
         return _measure_in(simulator, protocol, steps)

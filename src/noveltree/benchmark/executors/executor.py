@@ -16,7 +16,7 @@ class Executor(Protocol):
         ...
 
     def submit(self, name: str, task: Task) -> None:
-        """Have a trial run."""
+        """Start a trial."""
         ...
 
     def wait(self, seconds: float) -> list[tuple[str, Outcome]]:
@@ -28,5 +28,5 @@ class Executor(Protocol):
         ...
 
     def close(self) -> None:
-        """Release what the executor holds. Nothing runs any more."""
+        """Release what the executor holds; nothing is running."""
         ...
