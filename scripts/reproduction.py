@@ -15,8 +15,9 @@ import math
 from collections import defaultdict
 from pathlib import Path
 
-from noveltree.analysis.statistics import Sample, welch_p_value
+from noveltree.analysis.statistics import welch_p_value
 from noveltree.published import PUBLISHED_AGENTS, PUBLISHED_EPISODES, published_scores
+from noveltree.results import Sample
 from noveltree.simulators.games import game_title
 
 

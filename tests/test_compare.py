@@ -9,12 +9,11 @@ import pytest
 from scipy import stats
 
 from noveltree.analysis.comparison import compare
-from noveltree.analysis.sources import read_results
-from noveltree.analysis.statistics import Sample
-from noveltree.analysis.tables import read_table
 from noveltree.benchmark import run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
 from noveltree.errors import InputError, RecordError
+from noveltree.results import Sample, read_results
+from noveltree.results.tables import read_table
 from noveltree.trial import train
 from tests.support.benchmarks import TINY, create
 from tests.support.command_line import Cli
@@ -65,8 +64,8 @@ class TestTables:
         ("change", "complaint"),
         [
             (("agent,", "agnt,"), "it has no column agent"),
-            ((",12,", ",nan,"), "line 3: the score 'nan' is no number"),
-            ((",12,", ",many,"), "line 3: the score 'many' is no number"),
+            ((",12,", ",nan,"), "line 3: the score 'nan' is not a number"),
+            ((",12,", ",many,"), "line 3: the score 'many' is not a number"),
             ((",12,", ",1e300,"), "line 3: the score '1e300' is beyond 1e+15"),
             (("pong,0,1", "pong,0.0,0.0"), "line 3: the same episode as in line 2"),
             (("good,pong,0,1", "good,pong,0,0"), "line 3: the same episode as in line 2"),
@@ -85,7 +84,7 @@ class TestTables:
 
     def test_what_is_no_table_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
-        with pytest.raises(RecordError, match="no table of episodes"):
+        with pytest.raises(RecordError, match="not a table of episodes"):
             read_results(str(tmp_path / "binary.csv"))
         (tmp_path / "none.csv").write_text(TABLE.splitlines()[0])
         with pytest.raises(RecordError, match="no evaluation episodes"):

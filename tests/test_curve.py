@@ -17,7 +17,7 @@ import typer
 from matplotlib.image import imread
 from typer.testing import CliRunner
 
-from noveltree.analysis import FinishedInterval, MillionRange, RunCurve, finished_intervals, ranges, up_to
+from noveltree.analysis import MillionRange, ranges, up_to
 from noveltree.cli import common
 from noveltree.cli.curve import curve
 from noveltree.errors import InputError, OutputError, RecordError
@@ -25,7 +25,9 @@ from noveltree.learning import LearningSettings
 from noveltree.protocol import make_protocol
 from noveltree.published import Million, TrialCurve, authors_curve
 from noveltree.records.run_directory import RunDirectory
-from noveltree.report.curve import draw_curves
+from noveltree.report.figure import draw_curves
+from noveltree.results import RunCurve, RunPoint, read_curve
+from noveltree.results.curves import points_of_intervals
 from noveltree.simulators.games import PAPER_GAMES
 
 ROOT = Path(__file__).parent.parent
@@ -135,14 +137,16 @@ class TestAnalysis:
     )
 
     def test_only_intervals_that_are_over_are_points(self, tmp_path: Path) -> None:
-        assert finished_intervals(make_run(tmp_path / "run").read_metrics()) == (
-            FinishedInterval(1, 760_000, 9, 5000.0, True),
-            FinishedInterval(2, 1_520_000, 9, 4000.0, False),
+        made = read_curve(make_run(tmp_path / "run"), "run", None)
+        assert made is not None
+        assert made.points == (
+            RunPoint(1, 760_000, 9, 5000.0, True),
+            RunPoint(2, 1_520_000, 9, 4000.0, False),
         )
 
     def test_a_damaged_line_is_refused(self) -> None:
         with pytest.raises(RecordError, match="'interactions'"):
-            finished_intervals([{"event": "interval", "interval": 1}])
+            points_of_intervals([{"event": "interval", "interval": 1}])
 
     def test_ranges_count_trials_alike_however_many_episodes_they_have(self) -> None:
         assert ranges(self.TRIALS) == (MillionRange(1, 2, 10.0, 15.0, 20.0), MillionRange(2, 1, 40.0, 40.0, 40.0))
@@ -157,8 +161,8 @@ class TestAnalysis:
 class TestFigure:
     def draw(self, *, evaluation: float | None = None, rejected: bool = False, **changes: Any) -> bytes:
         intervals = (
-            FinishedInterval(1, 1_010_000, 30, 5000.0, True),
-            FinishedInterval(2, 2_050_000, 12, 21_000.0, not rejected),
+            RunPoint(1, 1_010_000, 30, 5000.0, True),
+            RunPoint(2, 2_050_000, 12, 21_000.0, not rejected),
         )
         choices: dict[str, Any] = {
             "runs": [RunCurve("noveltree, seed 0", intervals, evaluation)],
@@ -198,7 +202,7 @@ class TestFigure:
         assert rejected != plain
 
     def test_many_runs_with_long_names_are_not_cut(self) -> None:
-        interval = FinishedInterval(1, 1_000_000, 30, 5000.0, True)
+        interval = RunPoint(1, 1_000_000, 30, 5000.0, True)
         image = pixels(self.draw(runs=[RunCurve(f"{number}" * 60, (interval,), None) for number in range(20)]))
         for edge in (image[0], image[-1], image[:, 0], image[:, -1]):
             assert (edge == 255).all()

@@ -12,10 +12,6 @@ import numpy as np
 import pytest
 
 from noveltree.analysis.aggregate import bootstrap, interquartile_mean
-from noveltree.analysis.curves import FinishedInterval, RunCurve
-from noveltree.analysis.published_results import published_agents
-from noveltree.analysis.recorded import LearningCurves, Records, read_records
-from noveltree.analysis.results import AgentScores, common_games, results_of_arrays
 from noveltree.analysis.summary import human_normalised
 from noveltree.benchmark import run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
@@ -28,9 +24,23 @@ from noveltree.report.document import Chart, Charts, Document, Notice, Series, T
 from noveltree.report.html import to_html
 from noveltree.report.latex import to_latex
 from noveltree.report.markdown import to_markdown
+from noveltree.results import (
+    AgentScores,
+    FailedTrial,
+    LearningCurves,
+    Records,
+    RunCurve,
+    RunPoint,
+    common_games,
+    published_agents,
+    read_records,
+    results_of_arrays,
+    results_of_frame,
+)
+from noveltree.results.comparable import settings_in_words
 from tests.support.benchmarks import TINY, create
 from tests.support.command_line import Cli
-from tests.test_report import report_of, table
+from tests.support.reports import report_of, table
 
 ROOT = Path(__file__).parent.parent
 HEAD = "agent,game,trial,episode,phase,score"
@@ -116,7 +126,6 @@ class TestComparable:
         run_benchmark(create(tmp_path / "bench", text), LocalExecutor(2))
         (agent,) = read_records([tmp_path / "bench"]).agents
         assert agent.settings.startswith("the agent rtdp, ")
-        from noveltree.analysis.recorded import settings_in_words
 
         unusual = make_protocol("pong", agent="riw-c", discount=0.5, horizon=3)
         assert settings_in_words(unusual, "riw-c").endswith("horizon 3, discount 0.5")
@@ -204,7 +213,7 @@ class TestCharts:
         assert second - first == pytest.approx(third - second, abs=0.11)
 
     def test_the_authors_curve_stands_behind_that_of_the_same_agent(self) -> None:
-        interval = FinishedInterval(1, 1_000_000, 30, 5000.0, True)
+        interval = RunPoint(1, 1_000_000, 30, 5000.0, True)
         curves = [LearningCurves("n-cpl", "n-cpl", "", "qbert", (RunCurve("n-cpl, seed 0", (interval,), None),))]
         document = report(Records(curves=curves))
         (charts,) = (block for block in document.blocks() if isinstance(block, Charts))
@@ -233,7 +242,6 @@ class TestOddText:
         assert 'onmouseover="' not in page
 
     def test_colours_of_terminals_and_halves_of_characters_are_left_out(self) -> None:
-        from noveltree.analysis.recorded import FailedTrial
 
         records = Records(failed=[FailedTrial("t", "\x1b[31mred\x1b[0m \x01 \udce9")])
         for write in (to_html, to_markdown, to_latex):
@@ -274,7 +282,6 @@ class TestTables:
 
     def test_a_lazy_frame_is_collected(self) -> None:
         polars = pytest.importorskip("polars")
-        from noveltree.analysis import results_of_frame
 
         values = ["mine", "pong", 0, 0, "evaluation", 3.0]
         frame = polars.DataFrame({name: [value] for name, value in zip(HEAD.split(","), values, strict=True)})

@@ -10,10 +10,10 @@ from types import ModuleType
 
 import pytest
 
-from noveltree.benchmark.check import check_benchmark
 from noveltree.records import read_episode, verify_episode
 from noveltree.records.manifest import checksums, read_manifest
 from noveltree.records.run_directory import RunDirectory
+from noveltree.results.check import check_benchmark
 
 ROOT = Path(__file__).parent.parent
 PLANNERS = ROOT / "results" / "paper-planners"

@@ -13,21 +13,21 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from noveltree.analysis.statistics import Sample
+import measured_taxonomy as script
 from noveltree.analysis.taxonomy import (
     branching_factor,
     classify,
-    classify_rows,
+    classify_agents,
     classify_samples,
     measured_taxonomy,
     published_taxonomy,
-    to_csv,
 )
-from noveltree.benchmark import BenchmarkDirectory, collect, plan_suite, read_suite, run_benchmark, shipped_suites
+from noveltree.benchmark import BenchmarkDirectory, plan_suite, read_suite, run_benchmark, shipped_suites
 from noveltree.benchmark.executors import LocalExecutor
 from noveltree.cli import benchmark_run
 from noveltree.errors import RecordError
 from noveltree.published import published_smrf
+from noveltree.results import Sample, read_records
 from noveltree.simulators import action_counts
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
 from tests.support.benchmarks import create
@@ -113,7 +113,7 @@ class TestPublished:
 
 class TestMeasured:
     def test_the_table_says_what_follows_from_it(self) -> None:
-        text = importlib.resources.files("noveltree.analysis").joinpath("taxonomy.csv").read_text()
+        text = importlib.resources.files("noveltree.results").joinpath("taxonomy.csv").read_text()
         rows = list(csv.DictReader(text.splitlines()))
         made = measured_taxonomy()
         assert [row["game"] for row in rows] == sorted(made)
@@ -125,14 +125,14 @@ class TestMeasured:
             assert each.rtdp.count == each.random.count == 20
 
     def test_a_table_is_read_as_it_was_written(self) -> None:
-        text = importlib.resources.files("noveltree.analysis").joinpath("taxonomy.csv").read_text()
-        rewritten = to_csv(measured_taxonomy())
+        text = importlib.resources.files("noveltree.results").joinpath("taxonomy.csv").read_text()
+        rewritten = script.to_csv(measured_taxonomy())
         assert [line.split(",")[:7] for line in rewritten.splitlines()] == [
             line.split(",")[:7] for line in text.splitlines()
         ]
         uneven = classify("pong", 6, Sample.of([0.0, 1.0]), Sample.of([0.0]))
-        with pytest.raises(RecordError, match="2 episodes of RTDP, but 1 at random"):
-            to_csv({"pong": uneven})
+        with pytest.raises(SystemExit, match="2 episodes of RTDP, but 1 at random"):
+            script.to_csv({"pong": uneven})
 
 
 @pytest.fixture
@@ -261,10 +261,10 @@ class TestCommandLine:
         assert "holds no benchmark; choose another --out" in cli("taxonomy", "pong", "--out", "notes").sentence
 
     def test_rows_under_other_conditions_are_refused(self, played: Path) -> None:
-        rows = collect([BenchmarkDirectory.open(played)], relative_to=played).rows
-        assert classify_rows(rows)["freeway"].rtdp.count == 2
+        agents = read_records([played]).agents
+        assert classify_agents(agents)["freeway"].rtdp.count == 2
         with pytest.raises(RecordError, match="is not comparable with the others: frame skip 4"):
-            classify_rows([*rows, replace(rows[0], differs="frame skip 4")])
+            classify_agents([*agents, replace(agents[0], differs="frame skip 4")])
 
 
 @pytest.mark.usefixtures("nothing_runs")
@@ -303,8 +303,6 @@ class TestShipped:
 
 
 def test_the_script_builds_the_table_of_what_is_finished(played: Path, tmp_path: Path) -> None:
-    import measured_taxonomy as script
-
     shutil.copytree(played, tmp_path / "kept")
     assert script.build_table(tmp_path / "kept").splitlines()[1:] == ["freeway,3,2,0.0,0.0,0.0,0.0,1,1"]
     (tmp_path / "kept/trials/freeway/random/trial-0/result.json").unlink()

@@ -1,4 +1,4 @@
-"""Learning curves: mean return per interval of a run, and the spread of published trials per million."""
+"""Learning curves: the mean over trials, and the spread of published trials per million."""
 
 from __future__ import annotations
 
@@ -7,43 +7,12 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from noveltree.analysis.statistics import Sample
-from noveltree.errors import RecordError
 from noveltree.published import TrialCurve
-from noveltree.records.run_directory import is_number
+from noveltree.results.curves import RunCurve
+from noveltree.results.sample import Sample
 
 _MILLION = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class FinishedInterval:
-    """An interval of a run that is over."""
-
-    interval: int
-    interactions: int
-    """Of the run up to the end of the interval."""
-    episodes: int
-    mean_return: float
-    accepted: bool
-    """Whether Welch's test kept the networks with which it was played."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunCurve:
-    """The learning curve of a run."""
-
-    label: str
-    intervals: tuple[FinishedInterval, ...]
-    evaluation: float | None
-    """Mean return of the evaluation, once the run is over."""
-
-    @property
-    def lost(self) -> list[int]:
-        """Intervals before the last one that are not there: their lines of the metrics are damaged."""
-        there = {each.interval for each in self.intervals}
-        return [number for number in range(1, max(there, default=0)) if number not in there]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,32 +53,12 @@ def mean_curve(trials: Sequence[Mapping[int, tuple[float, float]]]) -> tuple[Cur
 
 def points_of_run(run: RunCurve) -> dict[int, tuple[float, float]]:
     """The intervals of a run as points of a curve."""
-    return {each.interval: (each.interactions, each.mean_return) for each in run.intervals}
+    return {each.interval: (each.interactions, each.mean_return) for each in run.points}
 
 
 def points_of_trial(trial: TrialCurve) -> dict[int, tuple[float, float]]:
     """The millions of a published trial as points of a curve."""
     return {each.number: (each.number * _MILLION, each.mean_return) for each in trial.millions}
-
-
-def finished_intervals(
-    metrics: Iterable[Mapping[str, Any]], where: str = "the run"
-) -> tuple[FinishedInterval, ...]:
-    """The intervals that are over according to the metrics of a run; `where` is what complaints call it."""
-    names = [field.name for field in dataclasses.fields(FinishedInterval)]
-    try:
-        intervals = tuple(
-            FinishedInterval(**{name: line[name] for name in names})
-            for line in metrics
-            if line["event"] == "interval"
-        )
-    except KeyError as error:
-        raise RecordError(f"The metrics of {where} are damaged: a line has no {error}.") from error
-    for each in intervals:
-        for number in (each.interval, each.interactions, each.mean_return):
-            if not is_number(number):
-                raise RecordError(f"The metrics of {where} are damaged: {number!r} is no number.")
-    return intervals
 
 
 def up_to(interactions: int, trials: Iterable[TrialCurve]) -> tuple[TrialCurve, ...]:

@@ -9,14 +9,8 @@ supervise   starts that process, watches it, says how it ended
 executors   where supervision happens: this machine, or Ray
 scheduler   gives trials to an executor, and those that failed again
 work        how much is done, and left
-collect     all episodes as one tidy table
-check       does what it says of itself fit together?
-audit       is all of it true?
 """
 
-from noveltree.benchmark.audit import Audit as Audit
-from noveltree.benchmark.audit import audit as audit
-from noveltree.benchmark.collect import collect as collect
 from noveltree.benchmark.directory import BenchmarkDirectory as BenchmarkDirectory
 from noveltree.benchmark.plan import PlannedTrial as PlannedTrial
 from noveltree.benchmark.plan import plan_suite as plan_suite

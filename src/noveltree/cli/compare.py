@@ -11,12 +11,12 @@ import typer
 
 from noveltree.analysis.comparison import Comparison
 from noveltree.analysis.comparison import compare as compare_samples
-from noveltree.analysis.results import AgentScores
-from noveltree.analysis.sources import PUBLISHED, read_results
-from noveltree.analysis.statistics import Sample
 from noveltree.benchmark.conditions import differences, in_words
 from noveltree.cli.console import completion, counted, err, out, print_json, table
 from noveltree.errors import InputError, UnknownNameError
+from noveltree.results import PUBLISHED, read_results
+from noveltree.results.sample import Sample
+from noveltree.results.scores import AgentScores
 
 #: What is a score of its own in the tests.
 _UNITS = ("episodes", "trials")

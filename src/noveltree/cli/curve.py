@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noveltree.analysis import RunCurve, finished_intervals, up_to
+from noveltree.analysis import up_to
 from noveltree.cli.common import need_extra
 from noveltree.cli.console import out, print_json
 from noveltree.errors import InputError
 from noveltree.published import TrialCurve, authors_curve
 from noveltree.records import write_atomically
 from noveltree.records.run_directory import RunDirectory
+from noveltree.results import RunCurve, read_curve
+from noveltree.results.comparable import training_interactions
 from noveltree.simulators.games import game_title
 
 if TYPE_CHECKING:
-    from noveltree.report.curve import FigureFormat
+    from noveltree.report.figure import FigureFormat
 
 _FORMATS: dict[str, FigureFormat] = {".png": "png", ".svg": "svg"}
 _AGENT_TITLES = {"n-cpl": "N-CPL", "n-cpl-d": "N-CPL$_D$", "cpl": "CPL"}
@@ -67,7 +69,7 @@ def curve(
                     "run": str(run.path),
                     "seed": run.seed,
                     "protocol_hash": run.protocol.hash,
-                    "intervals": [dataclasses.asdict(interval) for interval in made.intervals],
+                    "intervals": [dataclasses.asdict(interval) for interval in made.points],
                     "evaluation": made.evaluation,
                 }
                 for run, made in zip(opened, curves, strict=True)
@@ -96,23 +98,23 @@ def _labels(runs: Sequence[RunDirectory]) -> list[str]:
 
 
 def _curve(run: RunDirectory, label: str) -> RunCurve:
-    intervals = finished_intervals(run.read_metrics("interval"))
-    if not intervals:
-        raise InputError(f"No interval of {run.path} is over yet: there is nothing to draw.")
     result = run.read_result()
-    return RunCurve(label, intervals, None if result is None else result["score"])
+    made = read_curve(run, label, None if result is None else result["score"])
+    if made is None:
+        raise InputError(f"No interval of {run.path} is over yet: there is nothing to draw.")
+    return made
 
 
 def _end(runs: Sequence[RunDirectory], curves: Sequence[RunCurve]) -> int:
     """The interactions up to which the authors' curve is shown: to the end of training, reached or not."""
-    budgets = [run.protocol.learning.schedule.interactions for run in runs if run.protocol.learning]
-    return max([*budgets, *(made.intervals[-1].interactions for made in curves)])
+    budgets = [training_interactions(run.protocol) for run in runs]
+    return max([*budgets, *(made.points[-1].interactions for made in curves)])
 
 
 def _draw(
     run: RunDirectory, curves: Sequence[RunCurve], authors: Sequence[TrialCurve], format: FigureFormat
 ) -> bytes:
-    from noveltree.report.curve import draw_curves
+    from noveltree.report.figure import draw_curves
 
     protocol = run.protocol
     game = game_title(protocol.game) if protocol.simulator == "atari" else protocol.game

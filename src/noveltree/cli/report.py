@@ -10,7 +10,6 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from noveltree.analysis.recorded import Records, read_records
 from noveltree.benchmark.directory import PLAN
 from noveltree.cli.console import completion, counted, err, out, print_json
 from noveltree.errors import InputError, UnknownNameError
@@ -22,6 +21,7 @@ from noveltree.report.html import to_html
 from noveltree.report.latex import to_latex
 from noveltree.report.markdown import to_markdown
 from noveltree.report.report import build_report
+from noveltree.results.recorded import Records, read_records
 
 _WRITERS: dict[str, Callable[[Document], str]] = {"html": to_html, "md": to_markdown, "latex": to_latex}
 _ENDINGS = {".html": "html", ".htm": "html", ".md": "md", ".tex": "latex"}

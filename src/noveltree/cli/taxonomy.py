@@ -14,16 +14,17 @@ import typer
 from noveltree.analysis.taxonomy import (
     Classification,
     branching_factor,
-    classify_rows,
+    classify_agents,
     measured_taxonomy,
     published_taxonomy,
 )
-from noveltree.benchmark import BenchmarkDirectory, collect, plan_suite, read_suite
+from noveltree.benchmark import BenchmarkDirectory, plan_suite, read_suite
 from noveltree.benchmark.directory import PLAN
 from noveltree.cli.benchmark_run import Where, run_in_view
 from noveltree.cli.benchmark_view import View
 from noveltree.cli.console import completion, counted, out, print_json, table
 from noveltree.errors import InputError, UnknownNameError
+from noveltree.results import read_records
 from noveltree.simulators.games import SUITES, all_games, canonical_game
 
 _SUITE = "smrf"
@@ -81,7 +82,7 @@ def taxonomy(
     failed = [status for status in statuses if status.state == "failed"]
     if not json:
         view.print_failures(failed)
-    ours = classify_rows(collect([directory], relative_to=out_dir).rows)
+    ours = classify_agents(read_records([out_dir]).agents)
     _print(names, ours, json=json, failed={status.trial.name: status.error for status in failed})
     if failed:
         if not json:

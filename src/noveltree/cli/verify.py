@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from noveltree.benchmark import Audit, audit
 from noveltree.cli.console import LiveLine, cores, counted, out, print_json
 from noveltree.errors import INTERRUPTED, InputError, NoveltreeError
 from noveltree.records import read_episode, verify_episode
 from noveltree.records.manifest import MANIFEST
+from noveltree.results import Audit, audit
 
 
 def verify(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from noveltree.analysis.recorded import Records
-from noveltree.analysis.results import AgentScores
 from noveltree.report.document import Notice, Section
 from noveltree.report.wording import counted, listed, title_of
+from noveltree.results.recorded import Records
+from noveltree.results.scores import AgentScores
 
 #: Places that are named before the others are only counted.
 _MOST = 6

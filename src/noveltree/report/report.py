@@ -9,9 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from noveltree.analysis.anytime import anytime_curves, is_another_budget
-from noveltree.analysis.published_results import published_agents, published_comparison
-from noveltree.analysis.recorded import Records
-from noveltree.analysis.results import AgentScores, common_games
 from noveltree.analysis.taxonomy import (
     RANDOM,
     RTDP,
@@ -22,12 +19,11 @@ from noveltree.analysis.taxonomy import (
     published_taxonomy,
 )
 from noveltree.published import OTHER_AGENTS
-from noveltree.report.background import settings_section, taxonomy_section
-from noveltree.report.comparison import aggregate_section, pairwise_section, summary_section
+from noveltree.report.curves import anytime_section, recorded_curves, released_curves
 from noveltree.report.document import Document, Paragraph, Section, Table
 from noveltree.report.panel import Panel
 from noveltree.report.problems import problems_section
-from noveltree.report.progress import anytime_section, recorded_curves, released_curves
+from noveltree.report.rankings import aggregate_section, pairwise_section, summary_section
 from noveltree.report.scores import (
     HIGHER_THAN_ALL,
     HIGHEST,
@@ -37,7 +33,11 @@ from noveltree.report.scores import (
     human_table,
     scores_table,
 )
+from noveltree.report.taxonomy_and_settings import settings_section, taxonomy_section
 from noveltree.report.wording import counted, listed, title_of
+from noveltree.results.published_agents import published_agents, published_comparison
+from noveltree.results.recorded import Records
+from noveltree.results.scores import AgentScores, common_games
 
 #: Decisions per episode of the test for SMRF.
 _SMRF_STEPS = 50

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from noveltree.analysis.pairwise import share_above, times_best
-from noveltree.analysis.results import AgentScores, means_of
-from noveltree.analysis.statistics import Sample, best, significantly_best
+from noveltree.analysis.statistics import best, significantly_best
 from noveltree.report.document import Cell, Column, EpisodeLink, EpisodeList, Paragraph, Section, Table
 from noveltree.report.panel import PUBLISHED, Panel, marked
 from noveltree.report.wording import MISSING, counted, decimal, listed, number_cell, percent, score_cell, title_of
+from noveltree.results.sample import Sample
+from noveltree.results.scores import AgentScores, means_of
 
 
 @dataclass(frozen=True, slots=True)

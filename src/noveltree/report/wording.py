@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Sequence
 
-from noveltree.analysis.statistics import Sample
 from noveltree.report.document import Cell
+from noveltree.results.sample import Sample
 from noveltree.simulators.action_counts import ACTION_COUNTS
 from noveltree.simulators.games import game_title
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from noveltree.benchmark.collect import Table, collect
 from noveltree.benchmark.directory import JOURNAL, PARQUET, PLAN, RESULTS, SUITE, BenchmarkDirectory
 from noveltree.benchmark.plan import PlannedTrial, plan_suite
 from noveltree.errors import NoveltreeError
 from noveltree.records.run_directory import RUN, RunDirectory
+from noveltree.results.collect import Table, collect
 
 #: Files by which a benchmark is known.
 BENCHMARK_FILES = (SUITE, PLAN, JOURNAL)
@@ -94,4 +94,4 @@ def _is_parquet_of(path: Path, table: Table) -> bool:
         rows = pyarrow.parquet.read_table(path).to_pylist()
     except (OSError, pyarrow.ArrowException):
         return False
-    return bool(rows == [asdict(row) for row in table.rows])
+    return bool(rows == table.rows())

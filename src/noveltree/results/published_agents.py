@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import math
 
-from noveltree.analysis.results import AgentScores, GameScores
-from noveltree.analysis.statistics import Sample
 from noveltree.published import (
     OTHER_AGENTS,
     PUBLISHED_AGENTS,
@@ -16,6 +14,8 @@ from noveltree.published import (
     human_comparison,
     published_scores,
 )
+from noveltree.results.sample import Sample
+from noveltree.results.scores import AgentScores, GameScores
 
 
 @functools.cache
@@ -31,11 +31,7 @@ def published_agents() -> tuple[AgentScores, ...]:
         for game, score in games.items():
             released = evaluations.get(agent, {}).get(game, ())
             trials = tuple(math.fsum(trial.scores) / len(trial.scores) for trial in released if trial.scores)
-            sample = (
-                Sample(score.mean, math.nan, 1)
-                if score.interval is None
-                else Sample.published(score.mean, score.interval, PUBLISHED_EPISODES)
-            )
+            sample = Sample.published(score.mean, score.interval, PUBLISHED_EPISODES)
             scores[game] = GameScores(sample, trials or (score.mean,))
         if agent == "n-cpl":  # the only one with a score in Riverraid, which is in the comparison with DQN alone
             scores["riverraid"] = _mean(human_comparison("dqn")["riverraid"].n_cpl)
@@ -96,4 +92,4 @@ def published_comparison(name: str) -> tuple[AgentScores, AgentScores, AgentScor
 
 def _mean(mean: float) -> GameScores:
     """A mean of which nothing else is known."""
-    return GameScores(Sample(mean, math.nan, 1), (mean,))
+    return GameScores(Sample.published(mean, None, 1), (mean,))

@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-from noveltree.analysis import RunCurve, ranges
+from noveltree.analysis import ranges
 from noveltree.published import TrialCurve
+from noveltree.results import RunCurve
 
 FigureFormat = Literal["png", "svg"]
 
@@ -100,8 +101,8 @@ def _draw_runs(axes: Axes, runs: Sequence[RunCurve]) -> list[Line2D]:
     for number, run in enumerate(runs):
         colour = _COLOURS[number % len(_COLOURS)]
         entries += axes.plot(
-            [interval.interactions / _MILLION for interval in run.intervals],
-            [interval.mean_return for interval in run.intervals],
+            [interval.interactions / _MILLION for interval in run.points],
+            [interval.mean_return for interval in run.points],
             color=colour,
             marker=_MARKERS[number % len(_MARKERS)],
             markersize=3.5,
@@ -110,7 +111,7 @@ def _draw_runs(axes: Axes, runs: Sequence[RunCurve]) -> list[Line2D]:
         )
         if run.evaluation is not None:
             axes.axhline(run.evaluation, color=colour, linestyle="--", linewidth=0.9)
-    rejected = [interval for run in runs for interval in run.intervals if not interval.accepted]
+    rejected = [interval for run in runs for interval in run.points if not interval.accepted]
     if rejected:
         entries += axes.plot(
             [interval.interactions / _MILLION for interval in rejected],

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from noveltree.analysis.aggregate import Estimate, performance_profile, probability_of_improvement
 from noveltree.analysis.pairwise import compare_pairwise
-from noveltree.analysis.results import means_of, trials_of
 from noveltree.analysis.segmentation import segments
 from noveltree.analysis.summary import human_normalised, summarise
 from noveltree.analysis.taxonomy import Classification
 from noveltree.report.document import Block, Cell, Chart, Charts, Column, Paragraph, Section, Series, Table
 from noveltree.report.panel import Panel, agent_cell
 from noveltree.report.wording import MISSING, counted, decimal, number_cell, percent
+from noveltree.results.scores import means_of, trials_of
 
 #: The bootstrap draws so often, and its intervals hold so much.
 _RESAMPLES, _CONFIDENCE = 5_000, 0.95

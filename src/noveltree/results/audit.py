@@ -12,18 +12,15 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
-from noveltree.benchmark.check import BENCHMARK_FILES, Finding, check_benchmark
 from noveltree.episodes import End
 from noveltree.errors import BusyError, InputError, NoveltreeError, SimulatorError
 from noveltree.records import read_episode, verify_episode
-from noveltree.records.episode_file import FORMAT
 from noveltree.records.files import check_writable
 from noveltree.records.lock import is_locked
 from noveltree.records.manifest import MANIFEST, NO_FILE, Manifest, checksums, read_manifest, write_manifest
 from noveltree.records.run_directory import RUN, RunDirectory, place_of_episode
-
-#: What an episode file says of itself within its first bytes.
-_FORMAT, _BEGINNING = FORMAT.encode(), 200
+from noveltree.results.check import BENCHMARK_FILES, Finding, check_benchmark
+from noveltree.results.trials import is_episode
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +63,7 @@ def audit(
     for signed in _places(directory, MANIFEST):
         if signed != directory and (manifest := read_manifest(signed)) is not None:
             findings += _changes(directory, signed, manifest, checksums(signed))
-    episodes = [directory / name for name in now if _is_episode(directory / name)]
+    episodes = [directory / name for name in now if _has_to_be_episode(directory / name)]
     if not episodes:
         raise InputError(f"There are no episodes in {directory}.")
     findings += sorted(_replay(directory, episodes, workers, on_progress), key=lambda finding: finding.file)
@@ -93,14 +90,14 @@ def _changes(directory: Path, signed: Path, manifest: Manifest, now: dict[str, s
         yield Finding(_name(directory, signed / name), False, f"{what} after it was signed off")
 
 
-def _is_episode(path: Path) -> bool:
-    """Whether this looks like an episode, or stands where a run has its episodes."""
+def _has_to_be_episode(path: Path) -> bool:
+    """Whether this says that it is an episode, or stands where a run has its episodes."""
     if path.suffix != ".json" or path.is_symlink() or not path.is_file():
         return False
     if path.parent.parent.name in ("episodes", "evaluation"):
         return True
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        return _FORMAT in file.read(_BEGINNING)
+    with contextlib.suppress(OSError):
+        return is_episode(path)
     return False
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from noveltree.analysis.anytime import AnytimeCurve
 from noveltree.analysis.curves import CurvePoint, mean_curve, points_of_run, points_of_trial
-from noveltree.analysis.recorded import LearningCurves
 from noveltree.published import PUBLISHED_AGENTS, authors_curve
 from noveltree.report.document import Cell, Chart, Charts, Column, Section, Series, Table
 from noveltree.report.panel import Panel
 from noveltree.report.scores import score_of
 from noveltree.report.wording import MISSING, title_of, with_mark
+from noveltree.results.recorded import LearningCurves
 
 _MILLION = 1_000_000
 
@@ -24,7 +24,7 @@ def recorded_curves(curves: Sequence[LearningCurves]) -> Section | None:
         points = mean_curve([points_of_run(run) for run in each.runs])
         series = by_game.setdefault(each.game, [])
         series.append(_series(with_mark(each.name, each.differs), points))
-        end = max(run.intervals[-1].interactions for run in each.runs)
+        end = max(run.points[-1].interactions for run in each.runs)
         name = f"authors' {PUBLISHED_AGENTS.get(each.agent)}"
         behind = _released(each.game, each.agent, name, at_most=end, behind=True)
         if behind is not None and behind not in series:
