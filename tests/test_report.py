@@ -435,11 +435,11 @@ class TestCurves:
         (curves,) = read_records([learnt]).curves
         runs = curves.runs
         assert len(runs) == 3
-        firsts = [run.intervals[0] for run in runs]
+        firsts = [run.points[0] for run in runs]
         x, y = series.points[0]
         assert x == pytest.approx(sum(each.interactions for each in firsts) / 3 / 1e6)
         assert y == pytest.approx(sum(each.mean_return for each in firsts) / 3)
-        assert len(series.points) == len(series.intervals) == max(len(run.intervals) for run in runs)
+        assert len(series.points) == len(series.intervals) == max(len(run.points) for run in runs)
         assert math.isfinite(series.intervals[0])
 
     def test_a_run_that_is_not_over_has_its_curve(self, tmp_path: Path) -> None:

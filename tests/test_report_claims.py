@@ -19,9 +19,8 @@ from noveltree.errors import InputError, RecordError
 from noveltree.protocol import make_protocol
 from noveltree.published import OTHER_AGENTS
 from noveltree.records.files import checksum
-from noveltree.report.chart import draw
 from noveltree.report.document import Chart, Charts, Document, Notice, Series, Table
-from noveltree.report.html import to_html
+from noveltree.report.html import to_html, to_svg
 from noveltree.report.latex import to_latex
 from noveltree.report.markdown import to_markdown
 from noveltree.results import (
@@ -198,17 +197,17 @@ class TestCharts:
     def test_points_stand_where_their_values_are(self) -> None:
         """From the left end at 46 to the right at 286, from the bottom at 160 up to 22."""
         chart = Chart("c", "x", "y", (Series("s", ((0.0, 0.0), (5.0, 50.0), (10.0, 100.0)), (10.0, 10.0, 10.0)),))
-        (line,) = re.findall(r'class="line c0" d="([^"]*)"', draw(chart, {"s": 0}))
+        (line,) = re.findall(r'class="line c0" d="([^"]*)"', to_svg(chart))
         places = [tuple(map(float, place.split())) for place in line[1:].split("L")]
         low, middle, high = places
         assert (low[0], middle[0], high[0]) == (46, 166, 286)
         assert low[1] > middle[1] > high[1]
         assert low[1] - middle[1] == pytest.approx(middle[1] - high[1], abs=0.11)
-        assert 'class="band c0"' in draw(chart, {"s": 0})
+        assert 'class="band c0"' in to_svg(chart)
 
     def test_a_logarithmic_axis_gives_decades_the_same_room(self) -> None:
         chart = Chart("c", "x", "y", (Series("s", ((1.0, 0.0), (10.0, 1.0), (100.0, 2.0))),), logarithmic=True)
-        (line,) = re.findall(r'class="line c0" d="([^"]*)"', draw(chart, {"s": 0}))
+        (line,) = re.findall(r'class="line c0" d="([^"]*)"', to_svg(chart))
         first, second, third = (float(place.split()[0]) for place in line[1:].split("L"))
         assert second - first == pytest.approx(third - second, abs=0.11)
 
