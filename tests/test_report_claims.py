@@ -221,6 +221,25 @@ class TestCharts:
         assert (theirs.name, theirs.behind) == ("authors' N-CPL", True)
         assert [x for x, _ in theirs.points] == [1.0]  # no further than ours goes
 
+    def test_a_single_trial_shows_its_evaluation_and_what_was_rejected(self) -> None:
+        points = (RunPoint(1, 1_000_000, 30, 5000.0), RunPoint(2, 2_000_000, 30, 4000.0, accepted=False))
+        run = RunCurve("n-cpl, seed 0", points, 4500.0)
+        document = report(Records(curves=[LearningCurves("n-cpl", "n-cpl", "", "qbert", (run,))]))
+        (charts,) = (block for block in document.blocks() if isinstance(block, Charts))
+        ours = charts.charts[0].series[0]
+        assert (ours.points, ours.level, ours.crosses) == (((1.0, 5000.0), (2.0, 4000.0)), 4500.0, ((2.0, 4000.0),))
+        page = to_html(document)
+        assert 'class="line level c0"' in page
+        assert page.count('class="cross"') == 1
+
+    def test_thin_lines_and_levels_have_room_in_a_chart(self) -> None:
+        series = Series("s", ((0.0, 0.0), (1.0, 1.0)), trials=(((0.0, -50.0), (1.0, 0.0)),), level=100.0)
+        drawn = to_svg(Chart("c", "x", "y", (series,)))
+        (trial,) = re.findall(r'class="line trial c0" d="([^"]*)"', drawn)
+        (level,) = re.findall(r'class="line level c0" d="M46 ([\d.]+)H286"', drawn)
+        lowest = float(trial[1:].split("L")[0].split()[1])
+        assert (float(level), lowest) == (22.0, 160.0)
+
     def test_profiles_are_those_of_the_scores(self) -> None:
         """Of two games, one with a human-normalised score of 1 and one of 3."""
         mine = results_of_arrays({"mine": [[30.5, -20.7 + 3 * 35.3]]}, ["breakout", "pong"]).agents

@@ -13,9 +13,7 @@ from noveltree.analysis.anytime import anytime_curves as anytime_curves
 from noveltree.analysis.comparison import Comparison as Comparison
 from noveltree.analysis.comparison import compare as compare
 from noveltree.analysis.curves import CurvePoint as CurvePoint
-from noveltree.analysis.curves import MillionRange as MillionRange
 from noveltree.analysis.curves import mean_curve as mean_curve
-from noveltree.analysis.curves import ranges as ranges
 from noveltree.analysis.curves import up_to as up_to
 from noveltree.analysis.pairwise import Pairwise as Pairwise
 from noveltree.analysis.pairwise import compare_pairwise as compare_pairwise

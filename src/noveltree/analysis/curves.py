@@ -1,10 +1,9 @@
-"""Learning curves: the mean over trials, and the spread of published trials per million."""
+"""Learning curves: the mean over trials."""
 
 from __future__ import annotations
 
 import dataclasses
 import statistics
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,17 +12,8 @@ from noveltree.results.curves import RunCurve
 from noveltree.results.sample import Sample
 
 _MILLION = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class MillionRange:
-    """The mean returns of several trials in one million of their interactions."""
-
-    million: int
-    trials: int
-    lowest: float
-    mean: float
-    highest: float
+#: Interactions so far and mean return of a trial, by the number of the interval.
+Trial = Mapping[int, tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +27,8 @@ class CurvePoint:
     """Half its width, by Student's distribution; NaN for a single trial."""
 
 
-def mean_curve(trials: Sequence[Mapping[int, tuple[float, float]]]) -> tuple[CurvePoint, ...]:
-    """The curve over the trials: of each its interactions and mean return, by the number of the interval.
+def mean_curve(trials: Sequence[Trial]) -> tuple[CurvePoint, ...]:
+    """The curve over the trials.
 
     An interval of which a trial has no mean return, because it ended earlier, is that of the others.
     """
@@ -51,12 +41,12 @@ def mean_curve(trials: Sequence[Mapping[int, tuple[float, float]]]) -> tuple[Cur
     return tuple(points)
 
 
-def points_of_run(run: RunCurve) -> dict[int, tuple[float, float]]:
+def points_of_run(run: RunCurve) -> Trial:
     """The intervals of a run as points of a curve."""
     return {each.interval: (each.interactions, each.mean_return) for each in run.points}
 
 
-def points_of_trial(trial: TrialCurve) -> dict[int, tuple[float, float]]:
+def points_of_trial(trial: TrialCurve) -> Trial:
     """The millions of a published trial as points of a curve."""
     return {each.number: (each.number * _MILLION, each.mean_return) for each in trial.millions}
 
@@ -67,16 +57,4 @@ def up_to(interactions: int, trials: Iterable[TrialCurve]) -> tuple[TrialCurve, 
     return tuple(
         dataclasses.replace(trial, millions=tuple(million for million in trial.millions if million.number <= last))
         for trial in trials
-    )
-
-
-def ranges(trials: Sequence[TrialCurve]) -> tuple[MillionRange, ...]:
-    """Lowest, mean and highest of the trials' means in every million; each trial that finished it counts alike."""
-    means: dict[int, list[float]] = defaultdict(list)
-    for trial in trials:
-        for million in trial.millions:
-            means[million.number].append(million.mean_return)
-    return tuple(
-        MillionRange(number, len(values), min(values), statistics.fmean(values), max(values))
-        for number, values in sorted(means.items())
     )

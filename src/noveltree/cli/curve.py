@@ -14,18 +14,17 @@ from noveltree.analysis import up_to
 from noveltree.cli.common import need_extra
 from noveltree.cli.console import out, print_json
 from noveltree.errors import InputError
-from noveltree.published import TrialCurve, authors_curve
+from noveltree.published import authors_curve
 from noveltree.records import write_atomically
 from noveltree.records.run_directory import RunDirectory
+from noveltree.report.curves import runs_chart
 from noveltree.results import RunCurve, read_curve
 from noveltree.results.comparable import training_interactions
-from noveltree.simulators.games import game_title
 
 if TYPE_CHECKING:
     from noveltree.report.figure import FigureFormat
 
 _FORMATS: dict[str, FigureFormat] = {".png": "png", ".svg": "svg"}
-_AGENT_TITLES = {"n-cpl": "N-CPL", "n-cpl-d": "N-CPL$_D$", "cpl": "CPL"}
 
 
 def curve(
@@ -55,7 +54,10 @@ def curve(
     curves = [_curve(run, label) for run, label in zip(opened, _labels(opened), strict=True)]
     protocol = opened[0].protocol
     authors = up_to(_end(opened, curves), authors_curve(protocol.game, protocol.agent))
-    write_atomically(path, _draw(opened[0], curves, authors, _FORMATS[path.suffix.lower()]))
+    from noveltree.report.figure import draw_figure
+
+    chart = runs_chart(protocol.game, protocol.agent, curves, authors)
+    write_atomically(path, draw_figure(chart, format=_FORMATS[path.suffix.lower()]))
     if not json:
         out.print(f"Figure: {path}", soft_wrap=True)
         return
@@ -109,20 +111,3 @@ def _end(runs: Sequence[RunDirectory], curves: Sequence[RunCurve]) -> int:
     """The interactions up to which the authors' curve is shown: to the end of training, reached or not."""
     budgets = [training_interactions(run.protocol) for run in runs]
     return max([*budgets, *(made.points[-1].interactions for made in curves)])
-
-
-def _draw(
-    run: RunDirectory, curves: Sequence[RunCurve], authors: Sequence[TrialCurve], format: FigureFormat
-) -> bytes:
-    from noveltree.report.figure import draw_curves
-
-    protocol = run.protocol
-    game = game_title(protocol.game) if protocol.simulator == "atari" else protocol.game
-    agent = _AGENT_TITLES.get(protocol.agent, protocol.agent)
-    return draw_curves(
-        curves,
-        authors,
-        title=f"{game}, {agent}",
-        authors_label=f"authors' {agent}, {len(authors)} trials",
-        format=format,
-    )
