@@ -13,7 +13,7 @@ from noveltree.benchmark import run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
 from noveltree.errors import InputError, RecordError
 from noveltree.results import Sample, read_results
-from noveltree.results.tables import read_table
+from noveltree.results.tables import read_tables
 from noveltree.trial import train
 from tests.support.benchmarks import TINY, create
 from tests.support.command_line import Cli
@@ -79,7 +79,7 @@ class TestTables:
         path = tmp_path / "table.csv"
         path.write_text(TABLE.replace(*change, 1) if change[0] != "Breakout" else TABLE.replace(*change))
         with pytest.raises(RecordError) as caught:
-            read_table(path)
+            read_tables([path])
         assert complaint in str(caught.value)
 
     def test_what_is_no_table_is_refused(self, tmp_path: Path) -> None:

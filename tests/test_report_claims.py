@@ -102,7 +102,7 @@ class TestComparable:
     def test_tables_with_other_protocols_are_refused_across_files(self, tmp_path: Path) -> None:
         for number, name in enumerate(("aa", "bb")):
             (tmp_path / f"{name}.csv").write_text(f"{HEAD},protocol_hash\nx,pong,{number},0,evaluation,3,{name}\n")
-        with pytest.raises(InputError, match=r"bb\.csv has another protocol than another table of x in pong"):
+        with pytest.raises(RecordError, match=r"bb\.csv, line 2: another protocol than before of x in pong"):
             read_records([tmp_path / "aa.csv", tmp_path / "bb.csv"])
 
     def test_what_has_no_scores_does_not_make_the_rule(self, five: Path, tmp_path: Path) -> None:

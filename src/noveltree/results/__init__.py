@@ -39,6 +39,5 @@ from noveltree.results.scores import Score as Score
 from noveltree.results.scores import common_games as common_games
 from noveltree.results.scores import means_of as means_of
 from noveltree.results.scores import trials_of as trials_of
-from noveltree.results.tables import read_table as read_table
 from noveltree.results.tables import results_of_arrays as results_of_arrays
 from noveltree.results.tables import results_of_frame as results_of_frame

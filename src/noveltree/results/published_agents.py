@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Mapping
 
 from noveltree.published import (
     OTHER_AGENTS,
@@ -24,72 +25,40 @@ def published_agents() -> tuple[AgentScores, ...]:
 
     Trials are those of the authors' released episodes; of the others there are only means, some with intervals.
     """
-    evaluations = authors_evaluations()
     agents = []
     for agent, games in published_scores().items():
         scores = {}
         for game, score in games.items():
-            released = evaluations.get(agent, {}).get(game, ())
+            released = authors_evaluations().get(agent, {}).get(game, ())
             trials = tuple(math.fsum(trial.scores) / len(trial.scores) for trial in released if trial.scores)
             sample = Sample.published(score.mean, score.interval, PUBLISHED_EPISODES)
             scores[game] = GameScores(sample, trials or (score.mean,))
         if agent == "n-cpl":  # the only one with a score in Riverraid, which is in the comparison with DQN alone
-            scores["riverraid"] = _mean(human_comparison("dqn")["riverraid"].n_cpl)
-        agents.append(
-            AgentScores(
-                agent,
-                scores,
-                PUBLISHED_AGENTS[agent],
-                label=agent,
-                published=True,
-                settings=PUBLISHED_SETTINGS[agent],
-            )
-        )
+            scores |= _column("dqn", "n_cpl", only="riverraid")
+        agents.append(_agent(agent, scores, PUBLISHED_AGENTS[agent], PUBLISHED_SETTINGS[agent]))
     for agent, other in OTHER_AGENTS.items():
-        means = {
-            game: row.human if agent == "human" else row.other
-            for game, row in human_comparison(other.table).items()
-        }
-        agents.append(
-            AgentScores(
-                agent,
-                {game: _mean(mean) for game, mean in means.items()},
-                other.title,
-                label=agent,
-                published=True,
-                settings=other.settings,
-                differs=other.differs,
-            )
-        )
+        scores = _column(other.table, "human" if agent == "human" else "other")
+        agents.append(_agent(agent, scores, other.title, other.settings, other.differs))
     return tuple(agents)
 
 
 def published_comparison(name: str) -> tuple[AgentScores, AgentScores, AgentScores]:
     """The human player, the other agent and N-CPL as in the paper's table of that comparison."""
-    compared = OTHER_AGENTS[name]
-    columns = {
-        "human": (OTHER_AGENTS["human"].title, OTHER_AGENTS["human"].settings),
-        "other": (compared.title, compared.settings),
-        "n_cpl": (PUBLISHED_AGENTS["n-cpl"], PUBLISHED_SETTINGS["n-cpl"]),
-    }
-    human, other, n_cpl = (
-        AgentScores(
-            column,
-            {
-                game: _mean(mean)
-                for game, row in human_comparison(compared.table).items()
-                for mean in [getattr(row, column)]
-            },
-            heading,
-            label=column,
-            published=True,
-            settings=words,
-        )
-        for column, (heading, words) in columns.items()
+    human, other = OTHER_AGENTS["human"], OTHER_AGENTS[name]
+    return (
+        _agent("human", _column(other.table, "human"), human.title, human.settings),
+        _agent("other", _column(other.table, "other"), other.title, other.settings),
+        _agent("n_cpl", _column(other.table, "n_cpl"), PUBLISHED_AGENTS["n-cpl"], PUBLISHED_SETTINGS["n-cpl"]),
     )
-    return human, other, n_cpl
 
 
-def _mean(mean: float) -> GameScores:
-    """A mean of which nothing else is known."""
-    return GameScores(Sample.published(mean, None, 1), (mean,))
+def _agent(
+    name: str, scores: Mapping[str, GameScores], title: str, settings: str, differs: str = ""
+) -> AgentScores:
+    return AgentScores(name, scores, title, label=name, published=True, settings=settings, differs=differs)
+
+
+def _column(table: str, column: str, *, only: str = "") -> dict[str, GameScores]:
+    """Means of a comparison with human players, of which nothing else is known."""
+    means = {game: getattr(row, column) for game, row in human_comparison(table).items() if only in ("", game)}
+    return {game: GameScores(Sample.published(mean, None, 1), (mean,)) for game, mean in means.items()}

@@ -16,7 +16,7 @@ from noveltree.results.comparable import Group, check_unique, group_trials, sett
 from noveltree.results.curves import RunCurve, read_curve
 from noveltree.results.published_agents import published_agents
 from noveltree.results.scores import AgentScores, Results, Score, agents_of
-from noveltree.results.tables import check_tables, read_table
+from noveltree.results.tables import read_tables
 from noveltree.results.trials import RecordedTrial, find_places, trials_in
 
 #: The name of the paper's results.
@@ -87,12 +87,10 @@ def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Re
     records = Records()
     episodes: dict[int, list[Score]] = {}  # by the identity of their trial
     trials: list[RecordedTrial] = []
-    tables: list[Score] = []
+    tables = [path for path in paths if path.is_file()]
+    records.tables = list(map(str, tables))
     for path in paths:
-        if path.is_file():
-            tables += read_table(path)
-            records.tables.append(str(path))
-            check_tables(tables, path)
+        if path in tables:
             continue
         places = list(find_places(path))
         if not places:
@@ -117,7 +115,7 @@ def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Re
     check_unique(trials)
     groups = group_trials(trials, beside_published=beside_published)
     agents = (_agent(of, group, episodes) for of, group in groups.items())
-    records.agents = (*(agent for agent in agents if agent is not None), *agents_of(tables))
+    records.agents = (*(agent for agent in agents if agent is not None), *agents_of(read_tables(tables)))
     records.curves = list(_curves(groups, records))
     for name, count in Counter(agent.name for agent in records.agents).items():
         if count > 1:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import functools
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +24,15 @@ _LARGEST = 1e15
 NEEDED = ("agent", "game", "trial", "episode", "phase", "score")
 
 
-def read_table(path: Path) -> list[Score]:
-    """The evaluation episodes of a tidy table, CSV or Parquet; an error names the row."""
+def read_tables(paths: Sequence[Path]) -> list[Score]:
+    """The evaluation episodes of tidy tables, CSV or Parquet, without any twice; an error names the row."""
+    known = _Known()
+    return [score for path in paths for score in _read_table(path, known)]
+
+
+def _read_table(path: Path, known: _Known) -> list[Score]:
     if path.suffix == ".parquet":
-        return _parse(_read_parquet(path), str(path), lambda row: f"{path}, row {row}")
+        return _parse(_read_parquet(path), str(path), lambda row: f"{path}, row {row}", known)
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file)
@@ -43,7 +47,7 @@ def read_table(path: Path) -> list[Score]:
         if len(row) != len(names):
             raise RecordError(f"{path}, line {line}: it has {len(row)} values, not {len(names)}.")
     columns = {name: [row[number] for _, row in numbered] for number, name in enumerate(names)}
-    return _parse(columns, str(path), lambda row: f"{path}, line {numbered[row][0]}")
+    return _parse(columns, str(path), lambda row: f"{path}, line {numbered[row][0]}", known)
 
 
 def _read_parquet(path: Path) -> Mapping[str, Sequence[object]]:
@@ -64,7 +68,7 @@ def results_of_frame(frame: Any, *, source: str = "the table") -> Results:
     names = [str(name) for name in frame.columns]
     _check_names(names, source)
     columns = {name: frame[name].to_list() for name in names}
-    return Results(source, agents_of(_parse(columns, source, lambda row: f"{source}, row {row}")))
+    return Results(source, agents_of(_parse(columns, source, lambda row: f"{source}, row {row}", _Known())))
 
 
 def results_of_arrays(
@@ -93,33 +97,28 @@ def results_of_arrays(
     return Results(source, agents_of(episodes))
 
 
-def check_tables(episodes: Sequence[Score], last: Path) -> None:
-    """Raise InputError if an episode is in several tables, or an agent has several protocols in a game."""
-    counts = Counter((each.agent, each.game, each.trial, each.episode) for each in episodes)
-    for (agent, game, trial, number), count in counts.items():
-        if count > 1:
-            raise InputError(
-                f"{last} has an episode that another table has, too: {agent} in {game}, trial {trial}, "
-                f"episode {number}."
-            )
-    protocols: dict[tuple[str, str], str] = {}
-    for each in episodes:
-        if protocols.setdefault((each.agent, each.game), each.protocol_hash) != each.protocol_hash:
-            raise InputError(f"{last} has another protocol than another table of {each.agent} in {each.game}.")
-
-
 def _check_names(names: Sequence[str], source: str) -> None:
     for name in names:
         if list(names).count(name) > 1:
             raise RecordError(f"{source} is not a table of episodes: it has two columns {name}.")
 
 
-def _parse(columns: Mapping[str, Sequence[Any]], source: str, where: Callable[[int], str]) -> list[Score]:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was read before."""
+
+    episodes: dict[object, str] = field(default_factory=dict)
+    """Where each is."""
+    protocols: dict[tuple[str, str], str] = field(default_factory=dict)
+    """By agent and game."""
+
+
+def _parse(
+    columns: Mapping[str, Sequence[Any]], source: str, where: Callable[[int], str], known: _Known
+) -> list[Score]:
     """The evaluation episodes of a tidy table; `where` names a row."""
     if missing := [name for name in NEEDED if name not in columns]:
         raise RecordError(f"{source} is not a table of episodes: it has no column {missing[0]}.")
-    seen: dict[object, str] = {}
-    protocols: dict[tuple[str, str], str] = {}
     episodes = []
     for number in range(len(columns["agent"])):
         row = _Row(columns, number, where(number))
@@ -129,9 +128,9 @@ def _parse(columns: Mapping[str, Sequence[Any]], source: str, where: Callable[[i
         agent, game, phase = row.text("agent"), row.game(), row.text("phase")
         trial, episode = (_number_or_name(row.text(name)) for name in ("trial", "episode"))
         place = (agent, game, trial, phase, episode)
-        if place in seen:
-            raise row.error(f"the same episode as in {seen[place]}")
-        seen[place] = row.where.rpartition(", ")[2]
+        if place in known.episodes:
+            raise row.error(f"the same episode as in {known.episodes[place].removeprefix(f'{source}, ')}")
+        known.episodes[place] = row.where
         if phase not in ("training", "evaluation"):
             raise row.error(f"the phase is training or evaluation, not {phase!r}")
         if phase == "training":
@@ -139,7 +138,7 @@ def _parse(columns: Mapping[str, Sequence[Any]], source: str, where: Callable[[i
         if what := row.text("differs"):
             raise row.error(f"not comparable with the others: {what}")
         protocol = row.text("protocol_hash")
-        if protocols.setdefault((agent, game), protocol) != protocol:
+        if known.protocols.setdefault((agent, game), protocol) != protocol:
             raise row.error(f"another protocol than before of {agent} in {game}")
         episodes.append(
             Score(
@@ -201,10 +200,9 @@ class _Row:
 
     def amount(self, name: str) -> float | None:
         """A number that is not negative; None if it is missing."""
-        if not (text := self.text(name)):
-            return None
-        if (number := self.number(name)) < 0:
-            raise self.error(f"{name} {text!r} cannot be negative")
+        number = self.number(name) if self.text(name) else None
+        if number is not None and number < 0:
+            raise self.error(f"{name} {self.text(name)!r} cannot be negative")
         return number
 
     def count(self, name: str) -> int | None:
