@@ -105,7 +105,7 @@ class TestCommandLine:
         told = cli("compare", ours, "published:riw-c", "--json").object
         assert len(told["games"]) == 12
         assert len(told["only_second"]) == 42
-        assert "no difference all in all is shown" in told["verdict"]
+        assert "no overall difference is shown" in told["verdict"]
         shown = cli("compare", ours, "published:riw-c").out
         assert "B: published:riw-c" in shown
         assert "A has no scores in 42 games" in shown
@@ -113,11 +113,11 @@ class TestCommandLine:
     def test_the_paper_against_itself(self, cli: Cli) -> None:
         shown = cli("compare", "published:n-cpl", "published:riw-c").out
         assert "A has the higher mean in 50 of 54 games, B in 3" in shown
-        assert shown.endswith("all in all A is better.\n")
+        assert shown.endswith("overall A is better.\n")
 
     def test_what_cannot_be_tested_is_said(self, cli: Cli) -> None:
         shown = cli("compare", "published:n-cpl", "published:human").out
-        assert "in 0 and 0, but 49 cannot be tested, where one of them has a single score: all in all A" in shown
+        assert "in 0 and 0, but 49 cannot be tested, because one of them has a single score: overall A" in shown
         assert "cannot be tested" not in cli("compare", "published:n-cpl", "published:cpl").out
 
     def test_trials_can_be_counted_instead_of_episodes(self, cli: Cli) -> None:
@@ -178,5 +178,5 @@ def test_other_conditions_are_warned_about(cli: Cli, tmp_path: Path) -> None:
             create(tmp_path / str(budget), TINY.replace("budget: 5", f"budget: {budget}")), LocalExecutor(2)
         )
     shown = cli("compare", tmp_path / "5:riw-c", tmp_path / "6:riw-c")
-    assert "Warning: they played under other conditions: budget 6. Compare with care." in shown.err
+    assert "Warning: they played under different conditions: budget 6. Compare with care." in shown.err
     assert cli("compare", tmp_path / "5:riw-c", tmp_path / "5:riw-d").err == ""

@@ -341,7 +341,7 @@ class TestCommand:
     def test_a_run_without_a_finished_interval_is_refused(self, tmp_path: Path) -> None:
         run = make_run(tmp_path / "run")
         run.cut_metrics(0)
-        with pytest.raises(InputError, match=r"No interval of .*run is over yet: there is nothing to draw\."):
+        with pytest.raises(InputError, match=r"run has not finished an interval yet: there is nothing to draw\."):
             curve([tmp_path / "run"])
 
     def test_another_format_is_refused(self, tmp_path: Path) -> None:

@@ -806,12 +806,16 @@ class TestCommandLine:
     @pytest.mark.parametrize(
         ("arguments", "code", "complaint"),
         [
-            ([], 2, "A report of what? Give directories or tables, or --published for the paper's results."),
+            (
+                [],
+                2,
+                "There is nothing to report: give directories or tables, or --published for the paper's results.",
+            ),
             (["nowhere"], 2, "There is no table, benchmark or run nowhere."),
             (["empty"], 2, "There is no benchmark, run or episode in empty."),
-            (["--published", "-o", "-", "--json"], 2, "Only one HTML, Markdown or LaTeX document can be printed"),
+            (["--published", "-o", "-", "--json"], 2, "Only an HTML, Markdown or LaTeX document can be printed"),
             (["atari.csv", "--format", "htlm"], 2, "Unknown format 'htlm'. Did you mean 'html'?"),
-            (["atari.csv", "--out", "report.docx"], 2, "Which format is report.docx? Give --format html"),
+            (["atari.csv", "--out", "report.docx"], 2, "report.docx has no known format; give --format html"),
             (["atari.csv", "--out", "report.csv"], 2, "give --format csv and a directory as --out"),
             (["atari.csv", "--out", "empty"], 2, "empty is a directory; name a file, such as empty/report.html."),
             (

@@ -319,7 +319,7 @@ class TestWhereTo:
         import os
 
         os.mkfifo("pipe.html")
-        assert "is no file" in cli("report", "--published", "-o", "pipe.html").sentence
+        assert "is not a file" in cli("report", "--published", "-o", "pipe.html").sentence
         Path("real.html").touch()
         Path("link.html").symlink_to("real.html")
         assert cli("report", "--published", "-o", "link.html").code == 0

@@ -31,13 +31,15 @@ def curve(
     runs: Annotated[list[Path], typer.Argument(help="Directories of runs of one agent in one game.")],
     out_file: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The figure (.png or .svg).", show_default="curve.png in the first run"),
+        typer.Option(
+            "--out", "-o", help="The figure: a .png or .svg file.", show_default="curve.png in the first run"
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Draw how the mean return of runs grows, in front of the curve that the paper's authors released.
+    """Draw the learning curves of runs in front of those that the paper's authors released.
 
-    A run may still be going on: its finished intervals are drawn.
+    Runs may still be in progress: what is finished is drawn.
 
     [bold]Examples[/]
 
@@ -92,7 +94,7 @@ def _check_same(runs: Sequence[RunDirectory]) -> None:
 
 
 def _labels(runs: Sequence[RunDirectory]) -> list[str]:
-    """By their seeds, or if these are not all different, by what is different in the names of their directories."""
+    """Their seeds or, if some are the same, the parts of their directories' names that differ."""
     if len({run.seed for run in runs}) == len(runs):
         return [f"noveltree, seed {run.seed}" for run in runs]
     paths = [run.path.resolve() for run in runs]
@@ -103,11 +105,11 @@ def _curve(run: RunDirectory, label: str) -> RunCurve:
     result = run.read_result()
     made = read_curve(run, label, None if result is None else result["score"])
     if made is None:
-        raise InputError(f"No interval of {run.path} is over yet: there is nothing to draw.")
+        raise InputError(f"{run.path} has not finished an interval yet: there is nothing to draw.")
     return made
 
 
 def _end(runs: Sequence[RunDirectory], curves: Sequence[RunCurve]) -> int:
-    """The interactions up to which the authors' curve is shown: to the end of training, reached or not."""
+    """Where the authors' curve ends: at the end of training, whether that is reached or not."""
     budgets = [training_interactions(run.protocol) for run in runs]
     return max([*budgets, *(made.points[-1].interactions for made in curves)])
