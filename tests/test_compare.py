@@ -117,7 +117,7 @@ class TestCommandLine:
 
     def test_what_cannot_be_tested_is_said(self, cli: Cli) -> None:
         shown = cli("compare", "published:n-cpl", "published:human").out
-        assert "in 0 and 0, but 49 cannot be tested, because one of them has a single score: overall A" in shown
+        assert "in 0 and 0, but 49 cannot be tested because one of them has a single score: overall A" in shown
         assert "cannot be tested" not in cli("compare", "published:n-cpl", "published:cpl").out
 
     def test_trials_can_be_counted_instead_of_episodes(self, cli: Cli) -> None:
@@ -178,5 +178,5 @@ def test_other_conditions_are_warned_about(cli: Cli, tmp_path: Path) -> None:
             create(tmp_path / str(budget), TINY.replace("budget: 5", f"budget: {budget}")), LocalExecutor(2)
         )
     shown = cli("compare", tmp_path / "5:riw-c", tmp_path / "6:riw-c")
-    assert "Warning: they played under different conditions: budget 6. Compare with care." in shown.err
+    assert "Warning: their conditions differ: budget 6. Compare with care." in shown.err
     assert cli("compare", tmp_path / "5:riw-c", tmp_path / "5:riw-d").err == ""

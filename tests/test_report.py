@@ -809,7 +809,7 @@ class TestCommandLine:
             (
                 [],
                 2,
-                "There is nothing to report: give directories or tables, or --published for the paper's results.",
+                "Nothing to report: give directories or tables, or --published for the paper's results.",
             ),
             (["nowhere"], 2, "There is no table, benchmark or run nowhere."),
             (["empty"], 2, "There is no benchmark, run or episode in empty."),

@@ -25,7 +25,6 @@ from noveltree.report.latex import to_latex
 from noveltree.report.markdown import to_markdown
 from noveltree.results import (
     AgentScores,
-    FailedTrial,
     LearningCurves,
     Records,
     RunCurve,
@@ -260,8 +259,7 @@ class TestOddText:
         assert 'onmouseover="' not in page
 
     def test_colours_of_terminals_and_halves_of_characters_are_left_out(self) -> None:
-
-        records = Records(failed=[FailedTrial("t", "\x1b[31mred\x1b[0m \x01 \udce9")])
+        records = Records(failed={"t": "\x1b[31mred\x1b[0m \x01 \udce9"})
         for write in (to_html, to_markdown, to_latex):
             text = write(report(records))
             assert "red ? ?" in text

@@ -260,7 +260,7 @@ class TestDirectories:
             )
             assert agent.protocol is not None
             assert "5 interactions per decision" in agent.settings
-        assert (records.failed, records.unfinished, records.without_files) == ([], [], [])
+        assert (records.failed, records.unfinished, records.without_files) == ({}, [], [])
 
     def test_a_folder_has_all_benchmarks_and_runs_in_it(self, five: Path, three: Path, tmp_path: Path) -> None:
         shutil.copytree(five, tmp_path / "all" / "deep" / "five")
@@ -337,7 +337,7 @@ class TestDirectories:
 
     def test_a_run_that_is_not_over_has_no_scores_but_a_curve(self, tmp_path: Path) -> None:
         path = unfinished_run(tmp_path / "run")
-        with pytest.raises(InputError, match="is not finished yet: there are no scores"):
+        with pytest.raises(InputError, match="is finished yet: there are no scores"):
             read_results(str(path))
         records = read_records([path])
         assert records.agents == ()
@@ -357,9 +357,7 @@ class TestDirectories:
         fail(copy, "trials/corridor/riw-d/trial-0", "boom")
         shutil.rmtree(copy / "trials/corridor/riw-c/trial-1")
         records = read_records([copy])
-        assert [(trial.trial, trial.error) for trial in records.failed] == [
-            (str(copy / "trials/corridor/riw-d/trial-0"), "boom")
-        ]
+        assert records.failed == {str(copy / "trials/corridor/riw-d/trial-0"): "boom"}
         assert records.unfinished == [str(copy / "trials/corridor/riw-c/trial-1")]
         for agent in records.agents:
             assert agent.missing == {"corridor": 1}

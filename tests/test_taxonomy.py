@@ -234,7 +234,7 @@ class TestCommandLine:
     @pytest.mark.parametrize(
         ("arguments", "complaint"),
         [
-            ([], "There are no games: name some, or give --suite paper"),
+            ([], "No games: name some, or give --suite paper"),
             (["pnog"], "Unknown game 'pnog'. Did you mean 'pong'?"),
             (["CartPole-v1"], "The taxonomy covers Atari games only, and CartPole-v1 is not one."),
             (["corridor", "pong"], "The taxonomy covers Atari games only, and corridor is not one."),

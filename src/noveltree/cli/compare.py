@@ -81,9 +81,7 @@ def compare(
             games = ", ".join(f"{game} ({count})" for game, count in sorted(agent.missing.items()))
             err.print(f"Warning: trials of {letter} that are missing, by game: {games}.", soft_wrap=True)
     if conditions:
-        err.print(
-            f"Warning: they played under different conditions: {conditions}. Compare with care.", soft_wrap=True
-        )
+        err.print(f"Warning: their conditions differ: {conditions}. Compare with care.", soft_wrap=True)
     listing = table("game", "A", "+- A", "B", "+- B", "p", "better", right=("A", "+- A", "B", "+- B", "p"))
     for game in made.games:
         sides = [number for each in (game.first, game.second) for number in (each.mean, _interval(each, by))]

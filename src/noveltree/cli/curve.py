@@ -31,9 +31,7 @@ def curve(
     runs: Annotated[list[Path], typer.Argument(help="Directories of runs of one agent in one game.")],
     out_file: Annotated[
         Path | None,
-        typer.Option(
-            "--out", "-o", help="The figure: a .png or .svg file.", show_default="curve.png in the first run"
-        ),
+        typer.Option("--out", "-o", help="The figure, .png or .svg.", show_default="curve.png in the first run"),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:

@@ -51,9 +51,7 @@ def report(
     ] = None,
     out_path: Annotated[
         Path | None,
-        typer.Option(
-            "--out", "-o", help="Where to write the report; - prints it.", show_default="report.html, ..."
-        ),
+        typer.Option("--out", "-o", help="Where to write it; - prints it.", show_default="report.html, ..."),
     ] = None,
     title: Annotated[str | None, typer.Option(help="The title of the report.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
@@ -71,9 +69,7 @@ def report(
       noveltree report smoke runs/qbert-n-cpl-seed0 --format csv --out tables
     """
     if not sources and not published:
-        raise InputError(
-            "There is nothing to report: give directories or tables, or --published for the paper's results."
-        )
+        raise InputError("Nothing to report: give directories or tables, or --published for the paper's results.")
     kind = _format(format, out_path)
     to_terminal = out_path == _TERMINAL
     if to_terminal and (json or kind == "csv"):
@@ -110,7 +106,7 @@ def report(
                 "files": [str(file) for file in files],
                 "agents": [agent.name for agent in found.agents],
                 "problems": {problem.title: problem.items for problem in problems},
-                "failed": [trial.trial for trial in found.failed],
+                "failed": list(found.failed),
                 "unfinished": found.unfinished,
                 "unverified": found.unverified,
                 "differs": {agent.name: agent.differs for agent in found.agents if agent.differs},

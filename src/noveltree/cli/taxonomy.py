@@ -43,9 +43,7 @@ def taxonomy(
     ] = None,
     out_dir: Annotated[
         Path,
-        typer.Option(
-            "--out", help="Directory of the episodes: a benchmark of the suite smrf, to which games are added."
-        ),
+        typer.Option("--out", help="Directory of the episodes, a benchmark to which games are added."),
     ] = Path("taxonomy"),
     workers: Annotated[
         int | None,
@@ -75,9 +73,7 @@ def taxonomy(
         _print(names or list(measured), measured, json=json)
         return
     if not names:
-        raise InputError(
-            "There are no games: name some, or give --suite paper, or --shipped to see what was measured."
-        )
+        raise InputError("No games: name some, or give --suite paper, or --shipped to see what was measured.")
     directory = _grow(out_dir, names)
     view = View(directory, quiet=json)
     again = ["noveltree", "taxonomy", *(games or ()), *_option("--suite", suite), "--out", str(out_dir)]
@@ -165,16 +161,10 @@ def _yes_or_no(made: Classification | None) -> str:
 
 
 def _object(game: str, ours: Classification | None, published: Classification | None) -> dict[str, Any]:
-    made: dict[str, Any] = dict.fromkeys(("rtdp", "random", "p_value", "smrf"))
-    if ours is not None:
-        made = {
-            "rtdp": asdict(ours.rtdp),
-            "random": asdict(ours.random),
-            "p_value": ours.p_value,
-            "smrf": ours.smrf,
-        }
+    made = {} if ours is None else {**asdict(ours), "smrf": ours.smrf}
+    test = {name: made.get(name) for name in ("rtdp", "random", "p_value", "smrf")}
     verdict = None if published is None else published.smrf
-    return {"game": game, "actions": branching_factor(game), **made, "published_smrf": verdict}
+    return {"game": game, "actions": branching_factor(game), **test, "published_smrf": verdict}
 
 
 def _sentence(games: Sequence[str], ours: Mapping[str, Classification]) -> str:

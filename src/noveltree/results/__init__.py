@@ -26,7 +26,6 @@ from noveltree.results.curves import read_curve as read_curve
 from noveltree.results.published_agents import published_agents as published_agents
 from noveltree.results.published_agents import published_comparison as published_comparison
 from noveltree.results.recorded import PUBLISHED as PUBLISHED
-from noveltree.results.recorded import FailedTrial as FailedTrial
 from noveltree.results.recorded import LearningCurves as LearningCurves
 from noveltree.results.recorded import Records as Records
 from noveltree.results.recorded import read_records as read_records

@@ -11,7 +11,6 @@ from noveltree.benchmark.directory import PLAN
 from noveltree.errors import InputError
 from noveltree.records.files import file_digest
 from noveltree.records.manifest import Manifest, read_manifest
-from noveltree.records.run_directory import RUN
 from noveltree.results.comparable import Group, check_unique, group_trials, settings_in_words
 from noveltree.results.curves import RunCurve, read_curve
 from noveltree.results.published_agents import published_agents
@@ -21,14 +20,6 @@ from noveltree.results.trials import RecordedTrial, find_places, trials_in
 
 #: The name of the paper's results.
 PUBLISHED = "published"
-
-
-@dataclass(frozen=True, slots=True)
-class FailedTrial:
-    """A trial that failed, even after its retries."""
-
-    trial: str
-    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +41,8 @@ class Records:
     """What was found in directories and tables."""
 
     agents: tuple[AgentScores, ...] = ()
-    failed: list[FailedTrial] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    """The errors of trials that failed, even after their retries."""
     unfinished: list[str] = field(default_factory=list)
     """Trials that were planned or started but are not over."""
     unverified: list[str] = field(default_factory=list)
@@ -69,12 +61,9 @@ def read_results(source: str, *, beside_published: bool = False) -> Results:
     """Results by the path of a table, a benchmark or a run, or those of the paper by the name `published`."""
     if source == PUBLISHED:
         return Results(PUBLISHED, published_agents())
-    path = Path(source)
-    records = read_records([path], beside_published=beside_published)
+    records = read_records([Path(source)], beside_published=beside_published)
     if not records.agents:
-        what = f"The run in {source}" if (path / RUN).is_file() else f"Nothing in {source}"
-        is_finished = "is not finished yet" if (path / RUN).is_file() else "is finished yet"
-        raise InputError(f"{what} {is_finished}: there are no scores.")
+        raise InputError(f"Nothing in {source} is finished yet: there are no scores.")
     return Results(source, records.agents)
 
 
@@ -104,7 +93,10 @@ def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Re
             records.unfinished += map(str, stopped)
             vouch = _Vouch(place, path)
             for trial in here:
-                _note_state(trial, records)
+                if trial.state == "failed":
+                    records.failed[str(trial.run.path)] = trial.error
+                elif trial.state != "finished":
+                    records.unfinished.append(str(trial.run.path))
                 episodes[id(trial)] = list(trial.evaluation(vouch))
                 if any(each.file is None for each in episodes[id(trial)]):
                     records.without_files.append(str(trial.run.path))
@@ -121,13 +113,6 @@ def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Re
         if count > 1:
             raise InputError(f"{name} is an agent of several of these; give tables and directories apart.")
     return records
-
-
-def _note_state(trial: RecordedTrial, records: Records) -> None:
-    if trial.state == "failed":
-        records.failed.append(FailedTrial(str(trial.run.path), trial.error))
-    elif trial.state != "finished":
-        records.unfinished.append(str(trial.run.path))
 
 
 class _Vouch:

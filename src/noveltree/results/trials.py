@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from noveltree.benchmark.directory import PLAN, BenchmarkDirectory, State
-from noveltree.episodes import End
+from noveltree.episodes import End, Episode
 from noveltree.errors import InputError, RecordError
 from noveltree.protocol import Protocol
-from noveltree.records.episode_file import FORMAT, EpisodeRecord, read_episode, read_summary
+from noveltree.records.episode_file import FORMAT, EpisodeRecord, EpisodeSummary, read_episode, read_summary
 from noveltree.records.run_directory import RESULT, RUN, RunDirectory, place_of_episode
 from noveltree.results.scores import Phase, Score
 
@@ -54,17 +54,15 @@ class RecordedTrial:
         """What its evaluation episodes scored, including those whose records are not there any more."""
         whole = all(vouched(self.run.path / name, None) for name in self.parts)
         for number, score in enumerate(self.scores or ()):
-            made = self._score("evaluation", number, score)
             path = self.paths[number] if number < len(self.paths) else None
-            if path is not None and path.exists():
-                summary = read_summary(path)
-                if summary.score != score:
-                    raise RecordError(f"{path} has the score {summary.score:g}, not {score:g} as the result says.")
-                made = replace(
-                    _recorded(made, path, summary.steps, summary.interactions, summary.seconds),
-                    verified=whole and vouched(path, summary.digest),
-                )
-            yield made
+            if path is None or not path.exists():
+                yield self._score("evaluation", number, score)
+                continue
+            summary = read_summary(path)
+            if summary.score != score:
+                raise RecordError(f"{path} has the score {summary.score:g}, not {score:g} as the result says.")
+            made = _recorded(self._score("evaluation", number, score), path, summary)
+            yield replace(made, verified=whole and vouched(path, summary.digest))
 
     def checked_episodes(self) -> Iterator[Score]:
         """What all its episodes scored, those that were learnt from first; every record is read whole."""
@@ -73,8 +71,7 @@ class RecordedTrial:
         for phase, paths in phases.items():
             for number, path in enumerate(paths):
                 episode = read_episode(path).episode
-                made = self._score(phase, number, episode.score)
-                yield _recorded(made, path, episode.steps, episode.interactions, episode.seconds)
+                yield _recorded(self._score(phase, number, episode.score), path, episode)
 
     def _score(self, phase: Phase, number: int, score: float) -> Score:
         return Score(
@@ -89,9 +86,10 @@ class RecordedTrial:
         )
 
 
-def _recorded(score: Score, path: Path, steps: int, interactions: int, seconds: float) -> Score:
+def _recorded(score: Score, path: Path, record: Episode | EpisodeSummary) -> Score:
     interval, _ = place_of_episode(path) or (0, 0)
-    return replace(score, interval=interval, steps=steps, interactions=interactions, seconds=seconds, file=path)
+    costs = {name: getattr(record, name) for name in ("steps", "interactions", "seconds")}
+    return replace(score, interval=interval, file=path, **costs)
 
 
 def find_places(path: Path) -> Iterator[Path]:
