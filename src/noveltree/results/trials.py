@@ -66,7 +66,8 @@ class RecordedTrial:
 
     def checked_episodes(self) -> Iterator[Score]:
         """What all its episodes scored, those that were learnt from first; every record is read whole."""
-        learnt = [path for path in self.run.learnt_paths() if path not in self.paths]
+        evaluated = set(self.paths)
+        learnt = [path for path in self.run.learnt_paths() if path not in evaluated]
         phases: dict[Phase, Sequence[Path]] = {"training": learnt, "evaluation": self.paths}
         for phase, paths in phases.items():
             for number, path in enumerate(paths):
