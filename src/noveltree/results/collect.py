@@ -64,15 +64,14 @@ def collect(directories: Sequence[BenchmarkDirectory], *, relative_to: Path) -> 
     finished = [trial for _, trial in trials if trial.scores is not None]
     check_unique(finished)
     groups = group_trials(finished)
-    differs = {id(trial): of.differs for of, group in groups.items() for trial in group}
+    differs = {(of.label, trial.protocol_hash): of.differs for of, group in groups.items() for trial in group}
     missing = [
         trial.run.path.relative_to(directory.path).as_posix() for directory, trial in trials if trial.scores is None
     ]
     warnings: dict[str, None] = {}  # each once, in order
     scores = []
     for trial in finished:
-        what = differs[id(trial)]
-        if what:
+        if what := differs[trial.label, trial.protocol_hash]:
             game = trial.protocol.game
             warnings[f"Not comparable with the others: {trial.label} in {game}, played with {what}."] = None
         scores += [replace(score, differs=what) for score in trial.checked_episodes()]

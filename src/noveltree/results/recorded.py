@@ -14,7 +14,7 @@ from noveltree.records.manifest import Manifest, read_manifest
 from noveltree.results.comparable import Group, check_unique, group_trials, settings_in_words
 from noveltree.results.curves import RunCurve, read_curve
 from noveltree.results.published_agents import published_agents
-from noveltree.results.scores import AgentScores, Results, Score, agents_of
+from noveltree.results.scores import AgentScores, Results, agents_of
 from noveltree.results.tables import read_tables
 from noveltree.results.trials import RecordedTrial, find_places, trials_in
 
@@ -74,7 +74,6 @@ def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Re
     are those of an agent of its own: `riw-c (budget 10)`.
     """
     records = Records()
-    episodes: dict[int, list[Score]] = {}  # by the identity of their trial
     trials: list[RecordedTrial] = []
     tables = [path for path in paths if path.is_file()]
     records.tables = list(map(str, tables))
@@ -89,30 +88,35 @@ def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Re
                 else f"There is no table, benchmark or run {path}."
             )
         for place in places:
-            here, stopped = trials_in(place)
-            records.unfinished += map(str, stopped)
-            vouch = _Vouch(place, path)
-            for trial in here:
-                if trial.state == "failed":
-                    records.failed[str(trial.run.path)] = trial.error
-                elif trial.state != "finished":
-                    records.unfinished.append(str(trial.run.path))
-                episodes[id(trial)] = list(trial.evaluation(vouch))
-                if any(each.file is None for each in episodes[id(trial)]):
-                    records.without_files.append(str(trial.run.path))
-            there = [each for trial in here for each in episodes[id(trial)]]
-            if not all(each.verified for each in there) or ((place / PLAN).exists() and not vouch(place / PLAN)):
-                records.unverified.append(str(place))
-            trials += here
+            trials += _read_place(place, _Vouch(place, path), records)
     check_unique(trials)
     groups = group_trials(trials, beside_published=beside_published)
-    agents = (_agent(of, group, episodes) for of, group in groups.items())
+    agents = (_agent(of, group) for of, group in groups.items())
     records.agents = (*(agent for agent in agents if agent is not None), *agents_of(read_tables(tables)))
     records.curves = list(_curves(groups, records))
     for name, count in Counter(agent.name for agent in records.agents).items():
         if count > 1:
             raise InputError(f"{name} is an agent of several of these; give tables and directories apart.")
     return records
+
+
+def _read_place(place: Path, vouch: _Vouch, records: Records) -> list[RecordedTrial]:
+    """The trials of a benchmark, a run or a folder of episodes; what is wrong with them is added to the records."""
+    trials, stopped = trials_in(place)
+    records.unfinished += map(str, stopped)
+    verified = not (place / PLAN).exists() or vouch(place / PLAN)
+    for trial in trials:
+        if trial.state == "failed":
+            records.failed[str(trial.run.path)] = trial.error
+        elif trial.state != "finished":
+            records.unfinished.append(str(trial.run.path))
+        trial.episodes = list(trial.evaluation(vouch))
+        verified &= all(each.verified for each in trial.episodes)
+        if any(each.file is None for each in trial.episodes):
+            records.without_files.append(str(trial.run.path))
+    if not verified:
+        records.unverified.append(str(place))
+    return trials
 
 
 class _Vouch:
@@ -136,11 +140,9 @@ class _Vouch:
         return known == (digest or file_digest(path))
 
 
-def _agent(
-    of: Group, group: Sequence[RecordedTrial], episodes: Mapping[int, Sequence[Score]]
-) -> AgentScores | None:
+def _agent(of: Group, group: Sequence[RecordedTrial]) -> AgentScores | None:
     """The agent of a group of trials; None if none of them has scores."""
-    scores = [replace(each, agent=of.name, differs=of.differs) for trial in group for each in episodes[id(trial)]]
+    scores = [replace(each, agent=of.name, differs=of.differs) for trial in group for each in trial.episodes]
     if not scores:
         return None
     (made,) = agents_of(scores)

@@ -37,6 +37,8 @@ class RecordedTrial:
     """The records of these."""
     parts: tuple[str, ...] = (RUN, RESULT)
     """Files of the run that have to be verified with its episodes."""
+    episodes: Sequence[Score] = ()
+    """What its evaluation episodes scored, once they were read."""
     protocol_hash: str = field(init=False)
 
     def __post_init__(self) -> None:
