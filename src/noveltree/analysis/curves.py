@@ -18,7 +18,7 @@ Trial = Mapping[int, tuple[float, float]]
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """The mean return of several trials after so many interactions, with its 90% interval."""
+    """The mean return of several trials at a number of interactions, with its 90% interval."""
 
     interactions: float
     trials: int

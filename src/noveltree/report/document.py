@@ -148,7 +148,7 @@ class Charts:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that must not be overlooked, or the news that there is nothing such."""
+    """Something that must not be overlooked, or the news that all is well."""
 
     kind: Literal["problem", "good"]
     title: str

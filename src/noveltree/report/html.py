@@ -16,7 +16,7 @@ from noveltree.version import __version__
 
 #: Steps of colour between even and always better, or worse.
 _SHADES = 10
-#: The style sheet has so many colours.
+#: Colours in the style sheet.
 _COLOURS = 12
 
 

@@ -60,7 +60,7 @@ def build_report(
         tests = _smrf_tests(records.agents)
         measured |= classify_samples({name: half.samples for name, half in tests.items()})
         recorded = [agent for agent in records.agents if all(agent is not half for half in tests.values())]
-        # An agent is compared with others at one budget; what it scored with more and less is a section of its own.
+        # An agent is compared with others at one budget; its scores with others are a separate section.
         # Those come last, so that an agent has one number among `compared` and `ours`: by it scores find episodes.
         budgets = tuple(agent for agent in recorded if is_another_budget(agent, recorded))
         compared = tuple(agent for agent in recorded if not is_another_budget(agent, recorded))

@@ -16,7 +16,7 @@ MISSING = "\N{EM DASH}"
 
 
 def printable(text: str) -> str:
-    """Text without what terminals and files stumble over: colours, control characters, halves of characters."""
+    """Text without terminal colours, control characters and unpaired surrogates."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     return re.sub(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]", "?", text)
 
@@ -32,7 +32,7 @@ def with_mark(title: str, differs: str) -> str:
 
 
 def decimal(value: float, digits: int = 2) -> str:
-    """`4,365.20`; a minus that is none is left out."""
+    """`4,365.20`; zero has no minus sign."""
     text = f"{value:,.{digits}f}"
     return text.lstrip("-") if not any(character in "123456789" for character in text) else text
 

@@ -71,7 +71,7 @@ def points_of_intervals(metrics: Iterable[Mapping[str, Any]], where: str = "the 
 def points_of_episodes(
     metrics: Sequence[Mapping[str, Any]], length: int, where: str = "the run"
 ) -> tuple[RunPoint, ...]:
-    """Steps of so many interactions that the run has left behind; an episode counts where it ended."""
+    """Steps of `length` interactions that the run has completed; an episode counts in the one in which it ended."""
     returns: dict[int, list[float]] = {}
     reached = 0
     for line in metrics:

@@ -70,8 +70,8 @@ def read_results(source: str, *, beside_published: bool = False) -> Results:
 def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Records:
     """All that is recorded in tables, benchmarks, runs, episodes, and folders of these.
 
-    Scores that are not comparable with most others, or with the published ones if they are to stand beside these,
-    are those of an agent of its own: `riw-c (budget 10)`.
+    Scores that are not comparable with most others, or with the published ones if they are shown beside these,
+    belong to a separate agent: `riw-c (budget 10)`.
     """
     records = Records()
     trials: list[RecordedTrial] = []

@@ -51,7 +51,7 @@ class GameScores:
     """What an agent scored in a game."""
 
     sample: Sample
-    """Of all episodes of all trials; of a published mean, what its interval tells."""
+    """Of all episodes of all trials; of a published mean, what follows from its interval."""
     trials: tuple[float, ...]
     """The mean of every trial. A mean that was published alone counts as a single trial."""
     episodes: tuple[Score, ...] = ()
