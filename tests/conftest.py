@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from noveltree.cli import main
+from noveltree.collection.tuning import use_one_thread
 from noveltree.results import audit
 from tests.support.benchmarks import LESS_BUDGET, SHORTER, played
 from tests.support.command_line import Cli, Result
 
+# Tests run beside each other, and must give the same bits wherever they run.
+use_one_thread()
+
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Iterator[Cli]:
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:
     """Run a command line in this process, which saves the time of starting another; in a fresh directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONSAFEPATH", "1")  # which the command line sets, and which is taken back afterwards
@@ -26,12 +29,12 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
         monkeypatch.setattr(sys, "argv", ["noveltree", *map(str, arguments)])
         with pytest.raises(SystemExit) as exit:
             main()
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         captured = capsys.readouterr()
         return Result(int(exit.value.code or 0), captured.out, captured.err)
 
-    yield run
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -7,30 +7,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noveltree.evaluation import Evaluation
+from noveltree.heuristics import Heuristics
 from noveltree.lookahead import (
     Interactions,
-    Lookahead,
-    Node,
+    LeafValues,
+    NoPruning,
+    NoveltyPruning,
     Planning,
     Rollouts,
-    ask_termination_costs,
+    best_action,
     random_tie,
-    select_action,
 )
-from noveltree.novelty import ClassicNovelty, DepthNovelty, NoPruning
+from noveltree.novelty import ClassicTable, DepthTable
+from noveltree.tree import Lookahead, Node
 from tests.support.reference import Reference
 from tests.support.worlds import TableFeatures, TableState, TableWorld, tree_of, worlds
 
-NOVELTIES = {
-    "classic": lambda world: ClassicNovelty(TableFeatures(world)),
-    "depth": lambda world: DepthNovelty(TableFeatures(world)),
+PRUNING = {
+    "classic": lambda world: NoveltyPruning(TableFeatures(world), ClassicTable()),
+    "depth": lambda world: NoveltyPruning(TableFeatures(world), DepthTable()),
     "none": lambda world: NoPruning(),
 }
 DECISIONS = 4
 
 
-@pytest.mark.parametrize("novelty", NOVELTIES)
+@pytest.mark.parametrize("novelty", PRUNING)
 @given(
     world=worlds(),
     budget=st.integers(1, 25),
@@ -54,19 +55,18 @@ def test_lookaheads_equal_the_reference(
     actions = len(world.actions)
     policy = {s: [w / 10 for w in weights[3 * s : 3 * s + actions]] for s in range(len(world.table))}
     cost = {s: float(costs[s]) for s in range(len(world.table))}
-    evaluation = Evaluation(
-        base_policy=lambda nodes: np.array([policy[_name(node)] for node in nodes]),
-        termination_cost=lambda nodes: np.array([cost[_name(node)] for node in nodes]),
+    heuristics = Heuristics.of(
+        policy=lambda nodes: np.array([policy[_name(node)] for node in nodes]),
+        value=lambda nodes: np.array([cost[_name(node)] for node in nodes]),
     )
     rng = np.random.default_rng(seed)
-    planner = Rollouts(novelty=NOVELTIES[novelty](world), horizon=horizon, discount=1.0)
+    planner = Rollouts(PRUNING[novelty](world), horizon, LeafValues())
     lookahead = Lookahead(world, world.start(), base_policy=None, termination_cost=None)
     reference = Reference(world, novelty, budget, horizon, np.random.default_rng(seed), policy, cost, cache=cache)
     for _ in range(DECISIONS):
         lookahead.begin_time_step()
-        _run(planner.plan(lookahead, Interactions(budget).start(), rng=rng), evaluation)
-        _run(ask_termination_costs(lookahead), evaluation)
-        action = select_action(lookahead.root, planner.action_values(lookahead), random_tie, rng=rng)
+        _run(planner.plan(lookahead, Interactions(budget).start(), rng=rng), heuristics)
+        action = best_action(random_tie)(lookahead.root, planner.action_values(lookahead), rng)
         assert action == reference.decide()
         _compare(lookahead, reference)
         lookahead.advance(action, keep=cache)
@@ -81,11 +81,11 @@ def _name(node: Node) -> int:
     return node.state.name
 
 
-def _run(planning: Planning, evaluation: Evaluation) -> None:
+def _run(planning: Planning, heuristics: Heuristics) -> None:
     try:
         question = next(planning)
         while True:
-            question = planning.send(evaluation.answer([question])[0])
+            question = planning.send(heuristics.answer([question])[0])
     except StopIteration:
         pass
 

@@ -7,13 +7,16 @@ import pytest
 
 from noveltree.errors import InputError
 from noveltree.features.atoms import AtomFeatures
-from noveltree.novelty import ClassicNovelty, DepthNovelty
-from noveltree.simulators.corridor import CorridorState
+from noveltree.lookahead import NoveltyPruning
+from noveltree.novelty import ClassicTable, DepthTable
+from noveltree.simulators import Corridor
 from noveltree.simulators.simulator import State
+from noveltree.tree import UNIFORM, Lookahead
+from tests.support.worlds import node_of
 
 
 def of(features: AtomFeatures, *numbers: float) -> list[int]:
-    return [int(index) for index in features(State(np.array(numbers)))]
+    return [int(index) for index in features(node_of(State(np.array(numbers))))]
 
 
 def test_features_are_numbered_in_the_order_of_first_meeting() -> None:
@@ -32,7 +35,7 @@ def test_the_same_value_of_two_variables_is_two_features() -> None:
 
 def test_indices_are_int32_and_the_observation_stays_as_it_is() -> None:
     state = State(np.array([0.123, 4.567]))
-    indices = AtomFeatures(precision=1)(state)
+    indices = AtomFeatures(precision=1)(node_of(state))
     assert indices.dtype == np.int32
     assert state.observation.tolist() == [0.123, 4.567]
 
@@ -63,7 +66,7 @@ def test_nan_is_a_value_like_any_other() -> None:
 
 def test_an_image_has_one_variable_per_number() -> None:
     features = AtomFeatures()
-    features(State(np.zeros((3, 4), dtype=np.uint8)))
+    features(node_of(State(np.zeros((3, 4), dtype=np.uint8))))
     assert features.size == 12
 
 
@@ -74,8 +77,20 @@ def test_a_vector_of_another_length_is_refused() -> None:
         of(features, 1, 2, 3)
 
 
-@pytest.mark.parametrize("measure", [ClassicNovelty, DepthNovelty])
-def test_novelty_tables_grow_with_the_features(measure: type[ClassicNovelty] | type[DepthNovelty]) -> None:
-    novelty = measure(AtomFeatures())
-    assert all(novelty.enter(CorridorState(cell), depth=cell) for cell in range(100))
-    assert not any(novelty.enter(CorridorState(cell), depth=cell) for cell in range(100))
+@pytest.mark.parametrize("table", [ClassicTable(), DepthTable()])
+def test_novelty_tables_grow_with_the_features(table: ClassicTable | DepthTable) -> None:
+    corridor = Corridor(100)
+    lookahead = Lookahead(corridor, corridor.start(), base_policy=UNIFORM, termination_cost=0.0)
+    pruning = NoveltyPruning(AtomFeatures(), table)
+    assert list(pruning.begin(lookahead)) == []
+    node = lookahead.root
+    for _ in range(1, 99):
+        for action, novel in ((1, True), (0, False)):  # right to a new cell, left to one that was seen
+            with pytest.raises(StopIteration) as stop:
+                next(pruning.generate(lookahead, node, action))
+            child = stop.value.value
+            assert child.novel is novel
+            if novel:
+                following = child
+        node = following
+    assert table.size >= 99

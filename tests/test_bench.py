@@ -7,9 +7,9 @@ from dataclasses import fields
 
 import pytest
 
-from noveltree.bench import PlanningCost, measure_planning
-from noveltree.bench.planning import quartiles
 from noveltree.errors import InputError
+from noveltree.speed import PlanningCost, measure_planning
+from noveltree.speed.planning import quartiles
 
 
 def test_costs_are_measured_for_every_game_and_budget() -> None:

@@ -21,10 +21,10 @@ import pytest
 from noveltree.benchmark import BenchmarkDirectory, plan_suite, read_suite, run_benchmark
 from noveltree.benchmark.directory import TrialStatus
 from noveltree.benchmark.executors import LocalExecutor
-from noveltree.benchmark.process import Task
 from noveltree.benchmark.scheduler import Benchmark
 from noveltree.benchmark.suite import Conditions
 from noveltree.benchmark.supervise import Outcome, Supervised, supervise
+from noveltree.benchmark.trial_process import Task
 from noveltree.episodes import End, drive
 from noveltree.errors import BusyError, InputError, OutputError, RecordError
 from noveltree.records import read_episode, write_episode
@@ -287,7 +287,7 @@ class TestGrowing:
         assert complaint in str(caught.value)
 
     def test_software_of_another_version_is_not_mixed_in(self, copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("noveltree.protocol.__version__", "99.0")
+        monkeypatch.setattr("noveltree.simulators.kind.__version__", "99.0")
         with pytest.raises(InputError, match=r"simulator_version is noveltree .*, not noveltree 99\.0"):
             create(copy)
 
@@ -532,7 +532,7 @@ class TestAuditing:
     def test_nobody_vouches_for_links_and_pipes(self, copy: Path) -> None:
         os.mkfifo(copy / "pipe.json")
         (copy / "link.json").symlink_to("/dev/null")
-        assert self.findings(copy) == {"pipe.json": "is no file", "link.json": "is no file"}
+        assert self.findings(copy) == {"pipe.json": "is not a regular file", "link.json": "is not a regular file"}
 
     @pytest.mark.parametrize("change", [{"interactions": -1}, {"depth": -1}, {"seconds": float("nan")}])
     def test_numbers_that_cannot_be_are_found(self, copy: Path, change: dict[str, Any]) -> None:
@@ -557,7 +557,7 @@ class TestAuditing:
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(copy / self.EPISODE, place)
         assert self.findings(copy) == {
-            f"trials/corridor/riw-c/trial-0/{name}": "no run has an episode of that name"
+            f"trials/corridor/riw-c/trial-0/{name}": "a run does not name its episodes like this"
         }
 
     def test_what_changes_while_it_is_verified_is_not_signed_off(self, copy: Path) -> None:
@@ -644,7 +644,7 @@ class TestCommandLine:
         process.send_signal(number)
         _, err = process.communicate(timeout=30)
         assert process.returncode == 130
-        assert err == "Stopped; what was running goes on where it was. To go on: noveltree benchmark resume long\n"
+        assert err == "Interrupted; no finished episode is lost. To resume: noveltree benchmark resume long\n"
         assert not any(Path(f"/proc/{child}").exists() for child in children)
         events = [event["event"] for event in BenchmarkDirectory.open(tmp_path / "long").journal.read()]
         assert events == ["began", "began", "interrupted", "interrupted"]

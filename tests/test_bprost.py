@@ -14,6 +14,7 @@ from noveltree.errors import InputError
 from noveltree.features.bprost import BASIC, PROS, PROT, BprostFeatures
 from noveltree.simulators.atari import Atari, AtariState
 from noveltree.simulators.simulator import State
+from tests.support.worlds import node_of
 
 Mark = tuple[int, int, int]  # (w, h, c): tile (w, h) has color c
 Feature = tuple[str, int, int, int] | tuple[str, int, int, int, int]
@@ -69,7 +70,7 @@ def named(index: int) -> Feature:
 
 
 def features_of(state: State) -> set[Feature]:
-    indices = BprostFeatures()(state)
+    indices = BprostFeatures()(node_of(state))
     assert indices.dtype == np.int32
     names = {named(index) for index in indices.tolist()}
     assert len(names) == indices.size, "a feature was repeated"
@@ -139,7 +140,7 @@ def test_a_screen_with_all_colors_everywhere_has_every_feature_once() -> None:
     everything = np.full((128, 14), 0xFFFF, dtype=np.uint16)
     state = state_of(set(), set())
     state.tiles = state.previous_tiles = everything
-    indices = features(state)
+    indices = features(node_of(state))
     assert indices.size == features.size
     assert indices.min() == 0
     assert indices.max() == features.size - 1
@@ -156,17 +157,17 @@ def test_motion_shows_in_the_features_in_time_only() -> None:
 
 def test_a_later_call_leaves_what_an_earlier_one_returned() -> None:
     features = BprostFeatures()
-    first = features(state_of({(1, 1, 1)}, {(1, 1, 1)}))
+    first = features(node_of(state_of({(1, 1, 1)}, {(1, 1, 1)})))
     kept = first.copy()
-    features(state_of({(9, 9, 90)}, {(9, 9, 90)}))
+    features(node_of(state_of({(9, 9, 90)}, {(9, 9, 90)})))
     np.testing.assert_array_equal(first, kept)
 
 
 def test_a_state_of_another_simulator_is_refused() -> None:
     with pytest.raises(InputError, match=r"^B-PROST features are those of Atari states, not of a State\.$"):
-        BprostFeatures()(State(np.zeros(3)))
+        BprostFeatures()(node_of(State(np.zeros(3))))
 
 
 def test_an_atari_state_without_tiles_is_refused() -> None:
     with pytest.raises(InputError, match=r"need the tiles of the screen: use Atari\(game, tiles=True\)\.$"):
-        BprostFeatures()(Atari("pong").start())
+        BprostFeatures()(node_of(Atari("pong").start()))

@@ -20,12 +20,15 @@ from matplotlib.image import imread
 from rich.console import Console
 
 from noveltree.learning import LearningSettings
+from noveltree.learning.retention import KeepLatest
+from noveltree.learning.value_targets import LambdaReturns
 from noveltree.protocol import Protocol, make_protocol
-from noveltree.records import read_episode, verify_episode, write_episode
+from noveltree.records import read_episode, write_episode
 from noveltree.records.run_directory import RunDirectory
+from noveltree.replay import verify_episode
 from noveltree.simulators import Corridor, State, Transition
 from noveltree.trial import Watcher, train
-from tests.support.command_line import Cli, in_a_process, on_a_terminal
+from tests.support.command_line import Cli, in_a_process, on_a_terminal, on_screen
 from tests.support.runs import contents
 
 #: Two intervals, in about a second.
@@ -134,6 +137,20 @@ def test_the_same_command_again_gives_the_same_result_without_training(cli: Cli,
     assert files(run) == before
 
 
+def test_every_setting_of_learning_and_of_planning_can_be_chosen(cli: Cli) -> None:
+    cli(
+        *("train", "corridor", *SMALL, "--out", "run", "--horizon", 7, "--no-cache", "--value-targets"),
+        *("lambda-returns", "--set", "learning.value.targets.lambda_=0.5", "--set", "learning.policy.epochs=3"),
+        *("--set", "learning.retention=latest", "--set", "learning.retention.transitions=99"),
+    )
+    protocol = RunDirectory.open(Path("run")).protocol
+    assert (protocol.horizon, protocol.cache) == (7, False)
+    assert protocol.learning is not None
+    assert protocol.learning.value.targets == LambdaReturns(lambda_=0.5)
+    assert protocol.learning.policy.epochs == 3
+    assert protocol.learning.retention == KeepLatest(transitions=99)
+
+
 def test_a_run_that_was_stopped_goes_on_wherever_it_is(cli: Cli, template: Path) -> None:
     stop_after_interval(Path("before"), protocol_of(4000))
     Path("before").rename("after")
@@ -172,19 +189,29 @@ def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(c
         (["corridor", "--seed", "-1"], 2, "Invalid value for '--seed'"),
         (["corridor", "--budget", "0"], 2, "Invalid value for '--budget'"),
         (["corridor", "--workers", "0"], 2, "Invalid value for '--workers'"),
-        (["corridor", "--sides", "both"], 2, "--sides: input should be 'two-sided' or 'one-sided'."),
-        (["corridor", "--retention", "all"], 2, "--retention: this is none of 'paper', 'latest'."),
+        (["corridor", "--sides", "both"], 2, "--sides 'both': input should be 'two-sided' or 'one-sided'."),
+        (["corridor", "--retention", "all"], 2, "--retention 'all': one of 'paper', 'latest' is expected."),
         (
             *(["corridor", "--value-targets", "td"], 2),
-            "--value-targets: this is none of 'paper', 'lambda-returns', 'monte-carlo'.",
+            "--value-targets 'td': one of 'paper', 'lambda-returns', 'monte-carlo' is expected.",
         ),
-        (["corridor", "--evaluation", "no"], 2, "--evaluation: input should be 'frozen' or 'continuing'."),
-        (["corridor", "--p-value", "2"], 2, "--p-value: input should be less than or equal to 1."),
-        (["corridor", "--p-value", "nan"], 2, "--p-value: input should be a finite number."),
+        (["corridor", "--evaluation", "no"], 2, "--evaluation 'no': input should be 'frozen' or 'continuing'."),
+        (["corridor", "--p-value", "2"], 2, "--p-value 2.0: input should be less than or equal to 1."),
+        (["corridor", "--p-value", "nan"], 2, "Invalid value for '--p-value'"),
         (["corridor", "--p-value", "many"], 2, "Invalid value for '--p-value'"),
+        (["corridor", "--set", "batch=3"], 2, "--set takes a setting of learning, such as learning.value.batch=64"),
+        (["corridor", "--set", "learning.value.batch"], 2, "--set takes a setting of learning"),
+        (["corridor", "--set", "learning.value.bach=3"], 2, "setting learning.value.bach; did you mean batch?"),
+        (["corridor", "--set", "learning.value.batch=many"], 2, "learning.value.batch 'many': a whole number is"),
+        (["corridor", "--set", "learning.schedule.wave=0"], 2, "learning.schedule.wave 0: input should be greater"),
+        (["corridor", "--interval", "5", "--set", "learning.schedule.interval=6"], 2, "interval is chosen twice."),
         (["corridor", "--device", "gpu"], 2, "The device is cpu or cuda, not 'gpu'."),
         (["corridor", "--episodes-at-once", "100000000"], 2, "GB of memory"),
-        (["corridor", "--action-set", "full"], 2, "corridor is no Atari game, so it has no action set to choose."),
+        (
+            ["corridor", "--action-set", "full"],
+            2,
+            "corridor has no action set to choose",
+        ),
         (["corridor", *SMALL, "--out", "a_file"], 1, "Cannot write to a_file: Not a directory."),
         (["corridor", *SMALL, "--out", "a_file/below"], 1, "Cannot write to a_file/below: Not a directory."),
         (
@@ -357,18 +384,16 @@ def test_an_interrupt_loses_nothing_and_says_how_to_go_on(
         process.send_signal(number)
         seen = read_until("")
         assert process.wait(timeout=60) == 130
-        assert process.stdout is not None
-        told = process.stdout.read()
-    assert seen.endswith("\x1b[1A\x1b[2KInterrupted. To go on: noveltree train --resume 'the run'\r\n")
-    assert "Traceback" not in seen
-    *lines, _ = live_lines(seen)
+    first, *_, last = on_screen(seen)
+    assert first.startswith("Interval 1: mean return ")
+    assert last == "Interrupted. To resume: noveltree train --resume 'the run'"
+    lines = [line for line in live_lines(seen) if "/s  " in line]
     for line in lines:
         assert re.match(
             r"[\d,]+ of 15,000  [\d,]+/s  [\d:?]+ left  interval \d(, learning)?: mean [\d.-]+ of \d", line
         )
         assert len(line) <= 79
-    assert any(re.search(r"interval 2(, learning)?: mean [\d.-]+ of \d+ \(before: ", line) for line in lines)
-    assert told.startswith("Interval 1: mean return ")
+    assert any(re.search(r"interval 3(, learning)?: mean [\d.-]+ of \d+ \(before: ", line) for line in lines)
     assert cli("runs", ".", "--json").object["runs"][0]["state"] == "stopped"
     assert cli("train", "--resume", "the run").code == 0
     assert contents(tmp_path / "the run") == long_run
@@ -399,7 +424,7 @@ def test_an_impatient_second_interrupt_does_not_disturb_the_ending(
         patch.setattr("noveltree.cli.train.shlex.join", join)
         result = cli("train", "corridor", *SMALL, "--out", "run")
     assert (result.code, result.out) == (130, "")
-    assert result.err == "Interrupted. To go on: noveltree train --resume run\n"
+    assert result.err == "Interrupted. To resume: noveltree train --resume run\n"
     assert cli("train", "--resume", "run").code == 0
     assert contents(Path("run")) == contents(template)
 
@@ -436,15 +461,32 @@ def test_the_live_line_fits_one_line_and_disappears(
 ) -> None:
     terminal = io.StringIO()
     console = Console(file=terminal, force_terminal=True, width=width, highlight=False)
-    monkeypatch.setattr("noveltree.cli.console.err", console)
+    monkeypatch.setattr("noveltree.cli.console.out", console)
     assert cli("train", "corridor", *SMALL, "--out", "trained").code == 0
     assert cli("evaluate", run, "--episodes", 12).code == 0
     lines = live_lines(terminal.getvalue())
     assert any(re.match(r"[\d,]+ of 4,000  [\d,]+/s  [\d:?]+ left ", line) for line in lines)
-    assert any(re.match(r"evaluation: mean [\d.]+ of 10 \(before: ", line) for line in lines)
+    assert any(re.match(r"evaluation: 10 of 10 episodes, mean [\d.]+ ", line) for line in lines)
     assert any(re.match(r"12 of 12 episodes, mean ", line) for line in lines)
     assert max(map(len, lines)) < width
     assert terminal.getvalue().endswith("\x1b[1A\x1b[2K")
+
+
+def test_a_terminal_shows_in_the_end_what_a_pipe_gets(tmp_path: Path) -> None:
+    """No line is overwritten by the live line, nor the other way round, and the budget is never exceeded."""
+    # The first interval's episodes alone, all of which are played, take more than the whole budget.
+    arguments = ("train", "corridor", *SMALL, "--interactions", 400, "--interval", 200)
+    piped = in_a_process(*arguments, "--out", "run", cwd=tmp_path)
+    assert (piped.returncode, piped.stderr, piped.stdout.count("\r")) == (0, "", 0)
+    shutil.rmtree(tmp_path / "run")
+    with on_a_terminal(*arguments, "--out", "run", cwd=tmp_path) as (process, read_until):
+        seen = read_until("")
+        assert process.wait(timeout=60) == 0
+    expected = [line[at : at + 80] for line in piped.stdout.splitlines() for at in range(0, len(line), 80)]
+    assert on_screen(seen) == [line.rstrip() for line in expected]
+    assert "400 spent" in seen
+    for done in re.findall(r"([\d,]+) of 400 ", seen):
+        assert int(done.replace(",", "")) < 400
 
 
 # evaluate
@@ -521,6 +563,7 @@ def test_play_refuses_weights_that_do_not_fit_with_one_sentence(cli: Cli, run: P
     shutil.copytree(run, "mixed")
     shutil.rmtree("mixed/checkpoints")
     shutil.copytree("pong/checkpoints", "mixed/checkpoints")
+    shutil.copytree(run, "shipped", ignore=shutil.ignore_patterns("checkpoints"))
     before = set(Path.cwd().rglob("*"))
     for arguments, code, complaint in (
         (["corridor", "--weights", "pong"], 2, "The weights in pong are of another game: pong, not corridor."),
@@ -535,7 +578,7 @@ def test_play_refuses_weights_that_do_not_fit_with_one_sentence(cli: Cli, run: P
         ),
         (
             *(["corridor", "--weights", run, "--agent", "riw-c"], 2),
-            "riw-c learns nothing, so it cannot play with the networks in run.",
+            "The weights in run are of another agent: n-cpl, not riw-c.",
         ),
         (
             *(["corridor", "--agent", "n-cpl"], 2),
@@ -543,6 +586,7 @@ def test_play_refuses_weights_that_do_not_fit_with_one_sentence(cli: Cli, run: P
             "directory with --weights.",
         ),
         (["corridor", "--weights", "new"], 2, "The run in new has not deployed any networks yet; train it on."),
+        (["corridor", "--weights", "shipped"], 2, "Copy shipped/checkpoints from where it was trained, or "),
         (["corridor", "--weights", "nowhere"], 1, "There is no run in nowhere: it has no run.json."),
     ):
         result = cli("play", *arguments)

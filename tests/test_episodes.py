@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from noveltree.agents import AGENTS, Settings, get_agent
-from noveltree.episodes import Decision, End, Episode, Play, drive, drive_stream, episode_rng
+from noveltree.episodes import Choice, Decision, End, Episode, Play, drive, drive_stream, episode_rng
 from noveltree.errors import InputError, SimulatorError
-from noveltree.evaluation import Evaluation, NodeFunction
-from noveltree.lookahead import Interactions, Lookahead, Node, Probabilities, Seconds, frames
+from noveltree.heuristics import Heuristics
+from noveltree.lookahead import Interactions, Seconds, frames
 from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator
+from noveltree.tree import Lookahead, Node, Probabilities
 
 
 def corridor_play(index: int = 0, *, agent: str = "riw-c", budget: int = 20, **options: object) -> Play:
@@ -51,8 +52,8 @@ class Script:
         self.cost_batches.append(len(nodes))
         return np.array([0.1 * float(node.state.observation[0]) for node in nodes])
 
-    def evaluation(self) -> Evaluation:
-        return Evaluation(self.base_policy, self.termination_cost)
+    def heuristics(self) -> Heuristics:
+        return Heuristics.of(policy=self.base_policy, value=self.termination_cost)
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -98,14 +99,14 @@ def test_a_stream_of_episodes_never_holds_more_than_so_many() -> None:
             yield begun[-1]
 
     script = Script()
-    for play in drive_stream(hand_out(), script.evaluation(), at_once=3):
+    for play in drive_stream(hand_out(), script.heuristics(), at_once=3):
         assert play.finished
         done.append(play)
     assert {id(play) for play in done} == {id(play) for play in begun}
     assert max(script.policy_batches) == 3
     alone = [corridor_play(index) for index in range(7)]
     for play in alone:
-        drive([play], script.evaluation())
+        drive([play], script.heuristics())
     assert [played(p.episode()) for p in begun] == [played(p.episode()) for p in alone]
 
 
@@ -116,7 +117,7 @@ def test_many_atari_episodes_share_one_emulator_without_disturbing_each_other() 
         ]
 
     # A uniform policy that has to be asked makes the episodes take turns after every node.
-    uniform = Evaluation(base_policy=lambda nodes: np.full((len(nodes), 6), 1 / 6))
+    uniform = Heuristics.of(policy=lambda nodes: np.full((len(nodes), 6), 1 / 6))
     simulator = Atari("qbert")
     alone = plays(simulator)
     for play in alone:
@@ -129,7 +130,7 @@ def test_many_atari_episodes_share_one_emulator_without_disturbing_each_other() 
 def test_questions_of_many_episodes_are_answered_in_one_batch() -> None:
     script = Script()
     plays = [corridor_play(i) for i in range(6)]
-    drive(plays, script.evaluation(), decisions=1)
+    drive(plays, script.heuristics(), decisions=1)
     assert script.policy_batches[0] == 6
     assert max(script.cost_batches) > 1
 
@@ -137,18 +138,18 @@ def test_questions_of_many_episodes_are_answered_in_one_batch() -> None:
 def test_batched_answers_give_the_same_episodes_as_single_ones() -> None:
     script = Script()
     together = [corridor_play(i) for i in range(6)]
-    drive(together, script.evaluation())
+    drive(together, script.heuristics())
     alone = [corridor_play(i) for i in range(6)]
     for play in alone:
-        drive([play], script.evaluation())
+        drive([play], script.heuristics())
     assert [played(p.episode()) for p in together] == [played(p.episode()) for p in alone]
 
 
 def test_without_networks_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Evaluation, questions: object) -> None:
+    def refuse(self: Heuristics, questions: object) -> None:
         raise AssertionError("asked")
 
-    monkeypatch.setattr(Evaluation, "answer", refuse)
+    monkeypatch.setattr(Heuristics, "answer", refuse)
     drive([corridor_play()])
 
 
@@ -159,16 +160,47 @@ def test_without_networks_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> N
         (lambda nodes: np.full((len(nodes), 3), np.nan), "not finite"),
     ],
 )
-def test_answers_that_make_no_sense_are_refused(policy: NodeFunction, complaint: str) -> None:
+def test_answers_that_make_no_sense_are_refused(policy: Any, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
-        drive([corridor_play()], Evaluation(base_policy=policy))
+        drive([corridor_play()], Heuristics.of(policy=policy))
 
 
 def test_the_values_behind_a_decision_can_be_looked_up() -> None:
     play = corridor_play(budget=60)
     drive([play], decisions=1)
-    tried = [value for value in play.action_values if value is not None]
-    assert play.action_values[play.decisions[0].action] == max(tried)
+    decision = play.decisions[0]
+    tried = [value for value in decision.action_values if value is not None]
+    assert decision.action_values[decision.action] == max(tried)
+
+
+def test_the_whole_lookahead_is_there_between_choosing_and_executing() -> None:
+    seen: list[tuple[int, int]] = []
+    left: list[int] = []
+
+    def chosen(play: Play, choice: Choice) -> None:
+        root = play.lookahead.root
+        assert len(play.decisions) == root.time
+        assert play.lookahead.root.children[choice.action] is not None
+        assert [child is not None for child in root.children] == [value is not None for value in choice.values]
+        nodes = list(play.lookahead.nodes())
+        seen.append((choice.action, len(nodes)))
+        kept = root.children[choice.action]
+        left.append(sum(node is kept or _is_below(node, kept) for node in nodes))
+
+    play = corridor_play(budget=60)
+    decided: list[int] = []
+    drive([play], on_choice=chosen, on_decision=lambda play, _: decided.append(len(list(play.lookahead.nodes()))))
+    assert [action for action, _ in seen] == [decision.action for decision in play.decisions]
+    assert decided == left
+    assert any(nodes > kept + 1 for (_, nodes), kept in zip(seen, left, strict=True)), "siblings were seen"
+
+
+def _is_below(node: Node, ancestor: Node | None) -> bool:
+    while node.parent is not None:
+        node = node.parent
+        if node is ancestor:
+            return True
+    return False
 
 
 def test_a_policy_is_asked_at_most_once_per_node() -> None:
@@ -180,13 +212,12 @@ def test_a_policy_is_asked_at_most_once_per_node() -> None:
         return np.full((len(nodes), 3), 1 / 3)
 
     keep: list[Node] = []  # so that no identity is used twice
-    evaluation = Evaluation(base_policy=policy)
-    drive([corridor_play()], evaluation, decisions=5)
+    drive([corridor_play()], Heuristics.of(policy=policy), decisions=5)
     assert len(asked) == len(set(asked))
 
 
 def test_a_learnt_termination_cost_guides_where_rewards_are_out_of_sight() -> None:
-    evaluation = Evaluation(termination_cost=lambda nodes: np.array([float(n.state.observation[0]) for n in nodes]))
+    heuristics = Heuristics.of(value=lambda nodes: np.array([float(n.state.observation[0]) for n in nodes]))
     play = Play(
         Corridor(50),
         get_agent("riw-c"),
@@ -194,27 +225,25 @@ def test_a_learnt_termination_cost_guides_where_rewards_are_out_of_sight() -> No
         budget=Interactions(20),
         rng=episode_rng(0, 0),
     )
-    drive([play], evaluation, decisions=20)
+    drive([play], heuristics, decisions=20)
     assert play.lookahead.root.state.observation[0] >= 18
 
 
-@pytest.mark.parametrize("evaluated", ["nothing", "base_policy", "termination_cost", "both"])
+@pytest.mark.parametrize("heads", [(), ("policy",), ("value",), ("policy", "value")])
 @pytest.mark.parametrize("agent", AGENTS)
-def test_a_play_driven_one_decision_at_a_time_is_the_same_as_in_one_go(agent: str, evaluated: str) -> None:
+def test_a_play_driven_one_decision_at_a_time_is_the_same_as_in_one_go(agent: str, heads: tuple[str, ...]) -> None:
     outcomes = []
     for decisions in (None, 1):
         script = Script()
-        evaluation = Evaluation(
-            base_policy=script.base_policy if evaluated in ("base_policy", "both") else None,
-            termination_cost=script.termination_cost if evaluated in ("termination_cost", "both") else None,
-        )
+        both = {"policy": script.base_policy, "value": script.termination_cost}
+        heuristics = Heuristics.of(**{head: function for head, function in both.items() if head in heads})
         play = corridor_play(agent=agent)
         while not play.finished:
-            drive([play], evaluation, decisions=decisions)
+            drive([play], heuristics, decisions=decisions)
         outcomes.append(
             (
                 played(play.episode()),
-                play.action_values,
+                [decision.action_values for decision in play.decisions],
                 script.policy_batches,
                 script.cost_batches,
                 play.rng.random(),
@@ -224,8 +253,8 @@ def test_a_play_driven_one_decision_at_a_time_is_the_same_as_in_one_go(agent: st
 
 
 def test_a_play_can_go_on_with_another_evaluation() -> None:
-    left = Evaluation(base_policy=lambda nodes: np.tile([1.0, 0.0, 0.0], (len(nodes), 1)))
-    right = Evaluation(base_policy=lambda nodes: np.tile([0.0, 1.0, 0.0], (len(nodes), 1)))
+    left = Heuristics.of(policy=lambda nodes: np.tile([1.0, 0.0, 0.0], (len(nodes), 1)))
+    right = Heuristics.of(policy=lambda nodes: np.tile([0.0, 1.0, 0.0], (len(nodes), 1)))
     play = corridor_play(agent="unpruned")
     drive([play], left, decisions=2)
     drive([play], right, decisions=1)
@@ -238,19 +267,19 @@ def test_answers_are_forgotten_once_when_the_evaluation_changes_and_not_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     forgotten: list[int] = []
-    forget = Lookahead.forget_evaluations
+    forget = Lookahead.forget_answers
 
     def counted(self: Lookahead, **initial: Any) -> None:
         forgotten.append(len(told))
         forget(self, **initial)
         assert all(node.base_policy is node.termination_cost is None for node in self.nodes())
 
-    monkeypatch.setattr(Lookahead, "forget_evaluations", counted)
+    monkeypatch.setattr(Lookahead, "forget_answers", counted)
     told: list[Decision] = []
     play = corridor_play(agent="unpruned", budget=5)
-    first, second = Script(), Script()
-    for script in (first, first, second, second, first):
-        drive([play], script.evaluation(), decisions=2, on_decision=lambda play, decision: told.append(decision))
+    first, second = Script().heuristics(), Script().heuristics()
+    for heuristics in (first, first, second, second, first):
+        drive([play], heuristics, decisions=2, on_decision=lambda play, decision: told.append(decision))
     assert forgotten == [0, 4, 8]
 
 
@@ -262,7 +291,7 @@ def test_what_is_kept_is_asked_again_after_the_evaluation_changes_and_only_then(
         return np.full((len(nodes), 3), 1 / 3)
 
     play = corridor_play(agent="unpruned")
-    same = Evaluation(base_policy=policy)
+    same = Heuristics.of(policy=policy)
     drive([play], same, decisions=2)
     known = [node for node in play.lookahead.nodes() if node.base_policy is not None]
     assert play.lookahead.root in known
@@ -271,7 +300,7 @@ def test_what_is_kept_is_asked_again_after_the_evaluation_changes_and_only_then(
     assert not {id(node) for node in asked} & {id(node) for node in known}
     root = play.lookahead.root
     asked.clear()
-    drive([play], Evaluation(base_policy=lambda nodes: policy(nodes)), decisions=1)
+    drive([play], Heuristics.of(policy=lambda nodes: policy(nodes)), decisions=1)
     assert root in asked
 
 

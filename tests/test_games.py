@@ -13,13 +13,15 @@ from noveltree.simulators.games import (
     MULTIPLAYER_GAMES,
     PAPER_GAMES,
     all_games,
+    bundled_games,
     canonical_game,
     rom_path,
 )
 
 
-def test_there_is_an_action_count_for_every_game() -> None:
-    assert ACTION_COUNTS.keys() == set(all_games())
+def test_every_bundled_game_for_one_player_is_known() -> None:
+    assert set(all_games()) == set(bundled_games()) - set(MULTIPLAYER_GAMES)
+    assert set(MULTIPLAYER_GAMES) < set(bundled_games())
 
 
 @pytest.mark.parametrize("tenth", range(10))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -10,35 +11,45 @@ import torch
 from scipy import stats
 
 from noveltree.errors import InputError, LearningError
-from noveltree.evaluation import Evaluation
-from noveltree.learning.architecture import Architecture
+from noveltree.heuristics import Heuristics
+from noveltree.learning.architecture import Architecture, Head
+from noveltree.learning.cpl import CplLearner, initial_snapshot
 from noveltree.learning.deployment import Deployment
 from noveltree.learning.experience import CriticalPath, Experience
 from noveltree.learning.inference import make_inference
 from noveltree.learning.inputs import InputShape, batch_of_nodes
-from noveltree.learning.learner import Learner
 from noveltree.learning.networks import Network
 from noveltree.learning.policy import train_policy
 from noveltree.learning.retention import DropAll, KeepLatest
 from noveltree.learning.schedule import Interval, Schedule, Verdict, judge
 from noveltree.learning.settings import LearningSettings, PolicySettings, ScheduleSettings, ValueSettings
-from noveltree.learning.snapshot import Snapshot, initial_snapshot
+from noveltree.learning.snapshot import Snapshot
 from noveltree.learning.value import ValueLearner
 from noveltree.learning.value_targets import LambdaReturns, MonteCarlo, OneStep
-from noveltree.lookahead import Lookahead, Node
-from noveltree.simulators import Atari, Corridor
+from noveltree.lookahead import Question
+from noveltree.simulators import Atari, Corridor, State
+from noveltree.tree import Lookahead, Node
+from tests.support.worlds import node_of
 
 SCREEN = InputShape.of(np.zeros((84, 84), dtype=np.uint8))
 VECTOR = InputShape.of(np.zeros(1, dtype=np.int64))
 
 
+def policy_of(shape: InputShape, actions: int) -> Architecture:
+    return Architecture.usual(shape, Head("policy", "softmax", actions))
+
+
+def value_of(shape: InputShape) -> Architecture:
+    return Architecture.usual(shape, Head("value", "scalar"))
+
+
 def make_network(shape: InputShape, outputs: int, *, seed: int = 0) -> Network:
-    architecture = Architecture(shape, outputs)
+    architecture = value_of(shape) if outputs == 1 else policy_of(shape, outputs)
     return Network(architecture, architecture.initial_weights(rng=np.random.default_rng(seed)))
 
 
 def make_value_learner(**settings: Any) -> ValueLearner:
-    architecture = Architecture(VECTOR, 1)
+    architecture = value_of(VECTOR)
     weights = architecture.initial_weights(rng=np.random.default_rng(0))
     return ValueLearner(architecture, weights, ValueSettings(**settings))
 
@@ -70,7 +81,7 @@ class TestNetworks:
     def test_bytes_are_scaled_to_one(self) -> None:
         network = make_network(SCREEN, 1)
         white = torch.full((1, 4, 84, 84), 255, dtype=torch.uint8)
-        unscaled = Architecture(InputShape((84, 84), image=True), 1)
+        unscaled = value_of(InputShape((84, 84), image=True))
         with torch.no_grad():
             first = network.layers[0](torch.ones(1, 4, 84, 84))
             network_first = network.layers[0](white * unscaled.scale)
@@ -79,7 +90,7 @@ class TestNetworks:
     def test_small_images_and_vectors_go_through_dense_layers(self) -> None:
         small = InputShape.of(np.zeros((7, 7, 3), dtype=np.uint8))
         assert not small.image
-        assert make_network(small, 3)(torch.zeros(2, 147)).shape == (2, 3)
+        assert make_network(small, 3)(torch.zeros(2, 147))["policy"].shape == (2, 3)
 
 
 class TestInputs:
@@ -112,25 +123,34 @@ class TestInputs:
         assert (experience(played, shape=SCREEN).inputs(np.arange(6)) == np.stack(stacks)).all()
 
 
+def deployed(policy: Network, value: Network) -> Deployment:
+    networks = {"policy": policy, "value": value}
+    return Deployment(
+        {name: network.architecture for name, network in networks.items()},
+        {name: network.weights() for name, network in networks.items()},
+    )
+
+
 class TestInference:
     def test_agrees_with_torch(self) -> None:
         policy, value = make_network(SCREEN, 6), make_network(SCREEN, 1, seed=1)
         nodes = _nodes_with_screens(17)
-        evaluation = Deployment(SCREEN, policy.weights(), value.weights()).evaluation()
-        assert evaluation.base_policy is not None
-        assert evaluation.termination_cost is not None
+        heuristics = deployed(policy, value).heuristics()
         with torch.no_grad():
             inputs = torch.from_numpy(batch_of_nodes(nodes, SCREEN))
-            expected_policy = policy(inputs).softmax(1).numpy()
-            expected_value = value(inputs)[:, 0].numpy()
-        assert np.abs(evaluation.base_policy(nodes) - expected_policy).max() < 1e-5
-        assert np.abs(evaluation.termination_cost(nodes) - expected_value).max() < 1e-4
+            expected_policy = policy(inputs)["policy"].softmax(1).numpy()
+            expected_value = value(inputs)["value"][:, 0].numpy()
+        answers = heuristics.answer([Question(nodes, ("policy", "value"))])[0]
+        assert np.abs(answers["policy"] - expected_policy).max() < 1e-5
+        assert np.abs(answers["value"] - expected_value).max() < 1e-4
 
     def test_an_answer_does_not_depend_on_what_else_is_in_the_batch(self) -> None:
-        architecture = Architecture(SCREEN, 6)
-        infer = make_inference(
-            architecture, architecture.initial_weights(rng=np.random.default_rng(0)), softmax=True
-        )
+        architecture = policy_of(SCREEN, 6)
+        network = make_inference(architecture, architecture.initial_weights(rng=np.random.default_rng(0)))
+
+        def infer(inputs: np.ndarray) -> np.ndarray:
+            return network(inputs, ("policy",))["policy"]
+
         inputs = np.random.default_rng(1).integers(0, 256, (70, 4, 84, 84)).astype(np.uint8)
         together = infer(inputs)
         for size in (1, 2, 3, 5, 8, 16, 33, 64):
@@ -139,37 +159,63 @@ class TestInference:
 
     def test_vectors_are_answered_too(self) -> None:
         policy, value = make_network(VECTOR, 2), make_network(VECTOR, 1)
-        evaluation = Deployment(VECTOR, policy.weights(), value.weights()).evaluation()
+        heuristics = deployed(policy, value).heuristics()
         corridor = Corridor(5)
         root = Lookahead(corridor, corridor.start(), base_policy=None, termination_cost=None).root
-        assert evaluation.base_policy is not None
-        assert np.isclose(evaluation.base_policy([root]).sum(), 1.0)
+        assert np.isclose(heuristics.answer([Question([root], ("policy",))])[0]["policy"].sum(), 1.0)
 
     def test_a_gpu_is_used_if_it_is_there_and_missed_if_it_is_not(self) -> None:
-        deployment = Deployment(VECTOR, make_network(VECTOR, 2).weights(), make_network(VECTOR, 1).weights())
+        deployment = deployed(make_network(VECTOR, 2), make_network(VECTOR, 1))
         if torch.cuda.is_available():
-            assert isinstance(deployment.evaluation(device="cuda"), Evaluation)
+            assert isinstance(deployment.heuristics(device="cuda"), Heuristics)
             return
         with pytest.raises(InputError, match="no GPU"):
-            deployment.evaluation(device="cuda")
+            deployment.heuristics(device="cuda")
 
     def test_weights_have_a_digest_of_every_bit(self) -> None:
-        policy, value = make_network(VECTOR, 2).weights(), make_network(VECTOR, 1).weights()
-        before = Deployment(VECTOR, policy, value).digest
-        value["2.bias"] = np.nextafter(value["2.bias"], np.float32(9))
-        assert Deployment(VECTOR, policy, value).digest != before
+        before = deployed(make_network(VECTOR, 2), make_network(VECTOR, 1))
+        changed = {**before.weights["value"]}
+        changed["2.bias"] = np.nextafter(changed["2.bias"], np.float32(9))
+        after = Deployment(before.architectures, {**before.weights, "value": changed})
+        assert after.digest != before.digest
+
+    def test_one_pass_through_a_trunk_serves_all_its_heads(self) -> None:
+        heads = (Head("policy", "softmax", 6), Head("value", "scalar"), Head("units", "hidden"))
+        architecture = Architecture.usual(SCREEN, *heads)
+        network = Network(architecture, architecture.initial_weights(rng=np.random.default_rng(0)))
+        nodes = _nodes_with_screens(3)
+        heuristics = Deployment({"both": architecture}, {"both": network.weights()}).heuristics()
+        assert len(heuristics.parts) == 1
+        answers = heuristics.answer([Question(nodes, ("value", "policy", "units"))])[0]
+        with torch.no_grad():
+            outputs = network(torch.from_numpy(batch_of_nodes(nodes, SCREEN)))
+        assert np.abs(answers["policy"] - outputs["policy"].softmax(1).numpy()).max() < 1e-5
+        assert np.abs(answers["value"] - outputs["value"][:, 0].numpy()).max() < 1e-4
+        assert np.abs(answers["units"] - outputs["units"].numpy()).max() < 1e-4
+        assert answers["units"].shape == (3, 512)
+        alone = heuristics.answer([Question(nodes, ("value",))])[0]
+        assert (alone["value"] == answers["value"]).all()
+
+    def test_a_session_with_new_weights_leaves_the_old_one_as_it_was(self) -> None:
+        architecture = policy_of(SCREEN, 6)
+        inputs = batch_of_nodes(_nodes_with_screens(2), SCREEN)
+        first, second = (architecture.initial_weights(rng=np.random.default_rng(seed)) for seed in (0, 1))
+        infer = make_inference(architecture, first)
+        before = infer(inputs, ("policy",))["policy"].copy()
+        other = make_inference(architecture, second)(inputs, ("policy",))["policy"]
+        assert (infer(inputs, ("policy",))["policy"] == before).all()
+        assert np.abs(other - before).max() > 1e-3
+
+    def test_an_architecture_survives_being_written_as_json(self) -> None:
+        for shape in (SCREEN, VECTOR):
+            architecture = Architecture.usual(shape, Head("policy", "softmax", 6), Head("units", "hidden"))
+            assert Architecture.from_json(json.loads(json.dumps(architecture.to_json()))) == architecture
 
 
 def _nodes_with_screens(count: int) -> list[Node]:
     """Nodes with random screens; without ancestors these fill the stack."""
-    rng = np.random.default_rng(0)
-    corridor = Corridor(5)
-    nodes = []
-    for _ in range(count):
-        node = Lookahead(corridor, corridor.start(), base_policy=None, termination_cost=None).root
-        node.state.observation = rng.integers(0, 256, (84, 84)).astype(np.uint8)
-        nodes.append(node)
-    return nodes
+    screens = np.random.default_rng(0).integers(0, 256, (count, 84, 84)).astype(np.uint8)
+    return [node_of(State(screen), actions=6) for screen in screens]
 
 
 #: What a target network says of the four states of a path with three transitions.
@@ -235,7 +281,7 @@ class TestValueLearning:
         held = Experience(VECTOR)
         loss = learner.take_in(path([3.0], terminal=False), held, rng=np.random.default_rng(0))
         with torch.no_grad():
-            here, there = learner.network(torch.tensor([[0.0], [1.0]]))[:, 0].tolist()
+            here, there = learner.network(torch.tensor([[0.0], [1.0]]))["value"][:, 0].tolist()
         error = abs(here - (3.0 + 0.99 * there))
         assert error > 1  # where Huber's loss is linear
         assert loss == pytest.approx([error - 0.5], abs=1e-5)
@@ -248,7 +294,7 @@ class TestValueLearning:
         for _ in range(150):
             learner.take_in(path([0.0, 0.0, 8.0], terminal=True), held, rng=rng)
         with torch.no_grad():
-            values = learner.network(torch.tensor([[0.0], [1.0], [2.0]]))[:, 0].tolist()
+            values = learner.network(torch.tensor([[0.0], [1.0], [2.0]]))["value"][:, 0].tolist()
         assert values == pytest.approx([2.0, 4.0, 8.0], abs=0.5)
 
     def test_a_loss_that_is_no_number_stops_learning(self) -> None:
@@ -265,13 +311,13 @@ class TestPolicyLearning:
         losses = train_policy(network, held, settings, rng=np.random.default_rng(0))
         assert losses[-1] < 0.2 < losses[0]
         with torch.no_grad():
-            assert network(torch.tensor([[0.0], [1.0], [2.0]])).argmax(1).tolist() == [0, 1, 2]
+            assert network(torch.tensor([[0.0], [1.0], [2.0]]))["policy"].argmax(1).tolist() == [0, 1, 2]
 
     def test_the_first_loss_is_the_cross_entropy_with_the_executed_actions(self) -> None:
         network = make_network(VECTOR, 3)
         held = experience(path([0.0] * 2, terminal=True, actions=[2, 0]))
         with torch.no_grad():
-            logarithms = network(torch.tensor([[0.0], [1.0]])).log_softmax(1)
+            logarithms = network(torch.tensor([[0.0], [1.0]]))["policy"].log_softmax(1)
         expected = -float(logarithms[0, 2] + logarithms[1, 0]) / 2
         losses = train_policy(network, held, PolicySettings(epochs=1), rng=np.random.default_rng(0))
         assert losses == pytest.approx([expected], rel=1e-5)
@@ -287,15 +333,15 @@ class TestPolicyLearning:
 
 
 class TestLearner:
-    def trained(self, settings: LearningSettings, paths: int) -> Learner:
-        learner = Learner(initial_snapshot(VECTOR, 2, rng=np.random.default_rng(0)), settings)
+    def trained(self, settings: LearningSettings, paths: int) -> CplLearner:
+        learner = CplLearner(initial_snapshot(VECTOR, 2, rng=np.random.default_rng(0)), settings)
         self.train(learner, paths)
         return learner
 
-    def train(self, learner: Learner, paths: int) -> None:
+    def train(self, learner: CplLearner, paths: int) -> None:
         for number in range(paths):
             learner.take_in(path([float(number)] * 40, terminal=True), rng=np.random.default_rng(number))
-        learner.train_policy(rng=np.random.default_rng(0))
+        learner.close_interval(rng=np.random.default_rng(0))
 
     def test_the_first_snapshot_is_not_deployed_and_later_ones_are(self) -> None:
         first = initial_snapshot(VECTOR, 2, rng=np.random.default_rng(0))
@@ -305,7 +351,7 @@ class TestLearner:
     def test_learning_goes_on_from_a_snapshot_as_if_it_had_never_stopped(self) -> None:
         settings = LearningSettings(value=ValueSettings(at_least=10, refresh=70))
         learner = self.trained(settings, 5)
-        resumed = Learner(learner.snapshot(), settings)
+        resumed = CplLearner(learner.snapshot(), settings)
         learner.keep(0)
         self.train(learner, 5)
         self.train(resumed, 5)
@@ -313,16 +359,16 @@ class TestLearner:
 
     def test_a_snapshot_of_convolutions_goes_on_as_well(self) -> None:
         settings = LearningSettings(value=ValueSettings(at_least=0, every=4, batch=4, batches=1))
-        learner = Learner(initial_snapshot(SCREEN, 2, rng=np.random.default_rng(0)), settings)
+        learner = CplLearner(initial_snapshot(SCREEN, 2, rng=np.random.default_rng(0)), settings)
         rng = np.random.default_rng(0)
         screens = rng.integers(0, 256, (9, 84, 84)).astype(np.uint8)
         seen = CriticalPath(screens, rng.integers(2, size=8), rng.normal(size=8), terminal=True)
         learner.take_in(seen, rng=np.random.default_rng(1))
-        resumed = Learner(learner.snapshot(), settings)
+        resumed = CplLearner(learner.snapshot(), settings)
         learner.keep(0)
         for one in (learner, resumed):
             one.take_in(seen, rng=np.random.default_rng(2))
-            one.train_policy(rng=np.random.default_rng(3))
+            one.close_interval(rng=np.random.default_rng(3))
         assert _same(learner.snapshot(), resumed.snapshot())
 
     def test_going_back_brings_back_everything_in_training(self) -> None:
@@ -342,9 +388,7 @@ def _same(first: Snapshot, second: Snapshot) -> bool:
             for part, weights in first.weights.items()
             for name, array in weights.items()
         )
-        and first.optimiser_steps == second.optimiser_steps
-        and first.time_steps == second.time_steps
-        and first.since_update == second.since_update
+        and first.counters == second.counters
     )
 
 
@@ -357,7 +401,7 @@ class TestRetention:
         assert KeepLatest(transitions=transitions).keep([3, 4, 5]) == kept
 
     def test_kept_paths_are_learnt_from_again(self) -> None:
-        learner = Learner(initial_snapshot(VECTOR, 2, rng=np.random.default_rng(0)), LearningSettings())
+        learner = CplLearner(initial_snapshot(VECTOR, 2, rng=np.random.default_rng(0)), LearningSettings())
         paths = [path([float(i)] * 3, terminal=True) for i in range(4)]
         for one in paths:
             learner.take_in(one, rng=np.random.default_rng(0))

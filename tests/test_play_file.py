@@ -19,20 +19,20 @@ import safetensors.numpy
 from noveltree.agents import AGENTS
 from noveltree.episodes import Play, drive, drive_stream
 from noveltree.errors import InputError, NoveltreeError, RecordError
-from noveltree.evaluation import UNINFORMED, Evaluation
-from noveltree.lookahead import (
+from noveltree.heuristics import UNINFORMED, Heuristics
+from noveltree.lookahead import UctNode
+from noveltree.protocol import Protocol, make_protocol
+from noveltree.records.play_file import read_play, write_play
+from noveltree.simulators import Atari, Corridor, Simulator, State, Transition
+from noveltree.tree import (
     UNIFORM,
     Lookahead,
     Node,
     Probabilities,
     StoredLookahead,
-    UctNode,
     restore_lookahead,
     store_lookahead,
 )
-from noveltree.protocol import Protocol, make_protocol
-from noveltree.records.play_file import read_play, write_play
-from noveltree.simulators import Atari, Corridor, Simulator, State, Transition
 
 PAUSE, END = 4, 6
 
@@ -64,9 +64,11 @@ class Networks:
     def __init__(self) -> None:
         self.asked: list[tuple[str, float]] = []
 
-    def evaluation(self) -> Evaluation:
+    def heuristics(self) -> Heuristics:
         """Never the same one twice, as if the networks were loaded anew."""
-        return Evaluation(lambda nodes: self._base_policy(nodes), lambda nodes: self._termination_cost(nodes))
+        return Heuristics.of(
+            policy=lambda nodes: self._base_policy(nodes), value=lambda nodes: self._termination_cost(nodes)
+        )
 
     def _base_policy(self, nodes: Sequence[Node]) -> np.ndarray:
         actions = len(nodes[0].children)
@@ -91,7 +93,7 @@ def account(play: Play) -> tuple[object, ...]:
     """All that can be known of a play, but the time that it took."""
     episode = play.episode()
     decisions = [replace(decision, seconds=0.0) for decision in episode.decisions]
-    return decisions, episode.end, episode.final_observation, play.action_values, play.rng.bit_generator.state
+    return decisions, episode.end, episode.final_observation, play.rng.bit_generator.state
 
 
 def number(value: object) -> object:
@@ -107,6 +109,7 @@ def contents(node: Node) -> dict[str, object]:
         [number(value) for value in policy.values] if isinstance(policy, Probabilities) else policy
     )
     fields["unsolved"] = list(node.unsolved)
+    fields["units"] = part(node.units)
     fields["state"] = [
         (name, part(getattr(state, name))) for kind in type(state).__mro__[:-1] for name in slots(kind)
     ]
@@ -153,18 +156,21 @@ def test_a_play_that_was_written_and_read_goes_on_as_if_it_had_not_been(
     protocol, path = protocol_of(game, features, agent), tmp_path / "paused.safetensors"
     networks, networks_read = Networks(), Networks()
     with fresh_play(protocol) as play:
-        evaluation = networks.evaluation() if evaluated else UNINFORMED
-        drive([play], evaluation, decisions=PAUSE)
+        heuristics = networks.heuristics() if evaluated else UNINFORMED
+        drive([play], heuristics, decisions=PAUSE)
         write_play(path, play, protocol)
         networks.asked.clear()
         with contextlib.closing(protocol.make_simulator()) as simulator:
-            again = networks_read.evaluation() if evaluated else UNINFORMED
-            read = read_play(path, protocol, simulator, evaluation=again)
+            again = networks_read.heuristics() if evaluated else UNINFORMED
+            read = read_play(path, protocol, simulator, heuristics=again)
             assert account(read) == account(play)
             assert_equal(read.lookahead, play.lookahead)
-            drive([play], evaluation, decisions=END - PAUSE)
+            drive([play], heuristics, decisions=END - PAUSE)
             drive([read], again, decisions=END - PAUSE)
             assert account(read) == account(play)
+            if features == "atoms":  # whose numbers are given as values are met, in each process anew
+                for node in (*read.lookahead.nodes(), *play.lookahead.nodes()):
+                    node.witness = min(node.witness, 0)
             assert_equal(read.lookahead, play.lookahead)
     assert networks_read.asked == networks.asked
 
@@ -172,25 +178,25 @@ def test_a_play_that_was_written_and_read_goes_on_as_if_it_had_not_been(
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_play_can_be_written_before_its_first_decision_and_after_every_other(agent: str, tmp_path: Path) -> None:
     protocol, path = protocol_of("corridor", "atoms", agent), tmp_path / "paused.safetensors"
-    networks, evaluation = Networks(), Networks().evaluation()
+    networks, heuristics = Networks(), Networks().heuristics()
     with fresh_play(protocol) as whole:
-        drive([whole], evaluation, decisions=12)
+        drive([whole], heuristics, decisions=12)
     with fresh_play(protocol) as play:
-        play.use(current := networks.evaluation())
+        play.use(current := networks.heuristics())
         for _ in whole.decisions:
             write_play(path, play, protocol)
-            current = networks.evaluation()
-            play = read_play(path, protocol, protocol.make_simulator(), evaluation=current)
+            current = networks.heuristics()
+            play = read_play(path, protocol, protocol.make_simulator(), heuristics=current)
             drive([play], current, decisions=1)
         write_play(path, play, protocol)
-        play = read_play(path, protocol, protocol.make_simulator(), evaluation=current)
+        play = read_play(path, protocol, protocol.make_simulator(), heuristics=current)
         assert play.finished is whole.finished
         assert account(play) == account(whole)
 
 
 def test_kept_ancestors_labels_and_answers_are_really_there_to_be_compared(tmp_path: Path) -> None:
     with fresh_play(protocol_of("pong", "bprost", "riw-d")) as play:
-        drive([play], Networks().evaluation(), decisions=PAUSE)
+        drive([play], Networks().heuristics(), decisions=PAUSE)
         nodes = family(play.lookahead)
         below = list(play.lookahead.nodes())
     assert len(nodes) - len(below) == 3
@@ -209,7 +215,7 @@ class TestEvaluations:
     def path(self, tmp_path: Path) -> Path:
         path = tmp_path / "paused.safetensors"
         with fresh_play(self.protocol) as play:
-            drive([play], Networks().evaluation(), decisions=2)
+            drive([play], Networks().heuristics(), decisions=2)
             write_play(path, play, self.protocol)
         return path
 
@@ -217,32 +223,32 @@ class TestEvaluations:
     def protocol(self) -> Protocol:
         return protocol_of("corridor", "atoms", "unpruned")
 
-    def read(self, path: Path, evaluation: Evaluation | None) -> Play:
-        return read_play(path, self.protocol, self.protocol.make_simulator(), evaluation=evaluation)
+    def read(self, path: Path, heuristics: Heuristics | None) -> Play:
+        return read_play(path, self.protocol, self.protocol.make_simulator(), heuristics=heuristics)
 
     @pytest.mark.parametrize(
-        "evaluation", [UNINFORMED, Evaluation(base_policy=np.ones), Evaluation(termination_cost=np.ones)]
+        "heuristics", [UNINFORMED, Heuristics.of(policy=np.ones), Heuristics.of(value=np.ones)]
     )
-    def test_another_kind_of_evaluation_is_refused(self, path: Path, evaluation: Evaluation) -> None:
+    def test_another_kind_of_evaluation_is_refused(self, path: Path, heuristics: Heuristics) -> None:
         with pytest.raises(
             InputError, match="policy was evaluated and its termination cost evaluated: read it with"
         ):
-            self.read(path, evaluation)
+            self.read(path, heuristics)
 
     def test_without_the_evaluation_at_hand_what_it_answered_is_forgotten(self, path: Path) -> None:
         play = self.read(path, None)
         assert all((n.base_policy, n.termination_cost) == (UNIFORM, 0.0) for n in play.lookahead.nodes())
         networks = Networks()
         root = play.lookahead.root
-        drive([play], networks.evaluation(), decisions=1)
+        drive([play], networks.heuristics(), decisions=1)
         assert networks.asked[0][0] == "base policy"
         assert isinstance(root.base_policy, Probabilities)
 
     def test_driven_on_with_another_evaluation_it_forgets_too(self, path: Path) -> None:
-        play = self.read(path, Networks().evaluation())
+        play = self.read(path, Networks().heuristics())
         known = sum(node.base_policy is not None for node in play.lookahead.nodes())
         assert known > 0
-        play.use(Networks().evaluation())
+        play.use(Networks().heuristics())
         assert all(node.base_policy is node.termination_cost is None for node in play.lookahead.nodes())
 
 
@@ -307,7 +313,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("old", "new", "complaint"),
         [
-            (r'"version":1,', '"version":2,', "of another version: version: input should be 1"),
+            (r'"version":2,', '"version":3,', "of another version: version 3: input should be 2"),
             (r'"has_uint32":0', '"has_uint32":0.5', "generator.has_uint32"),
             (r'"inc":\d+', '"inc":-1', "random generator"),
             (r'"ancestors":3', '"ancestors":2', "not stand where its decisions lead"),
@@ -534,7 +540,9 @@ class TestPausing:
         protocol = protocol_of("corridor", "atoms", "unpruned")
         with contextlib.closing(protocol.make_simulator()) as simulator:
             plays = [protocol.make_play(simulator, seed=0, index=index) for index in range(3)]
-            stream = drive_stream(plays, Networks().evaluation(), at_once=3, decisions=2)
+            for play in plays:
+                play.pause_at = 2
+            stream = drive_stream(plays, Networks().heuristics(), at_once=3)
             done = next(stream)
             write_play(tmp_path / "done", done, protocol)
             waiting = next(play for play in plays if play is not done)

@@ -22,7 +22,7 @@ from noveltree.records.run_directory import RunDirectory
 from noveltree.trial import train
 from tests.support.benchmarks import SMALL, TINY, create, table
 from tests.support.command_line import NOVELTREE
-from tests.support.processes import wait_until
+from tests.support.processes import descendants_of, is_alive, wait_until
 from tests.support.runs import contents, small_protocol
 
 pytestmark = [
@@ -40,6 +40,7 @@ class TwoNodes:
     def __init__(self) -> None:
         self.environment = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         self.environment.pop("RAY_ADDRESS", None)
+        self._trials: set[int] = set()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.support.two_nodes"],
             cwd=Path(__file__).parent.parent,
@@ -71,14 +72,12 @@ class TwoNodes:
         )
 
     def trial_processes(self) -> list[int]:
-        """The processes of trials that this cluster's workers supervise: they have its token."""
-        found = []
-        for place in Path("/proc").glob("[0-9]*"):
+        """The processes of trials that this cluster's workers supervise."""
+        for process in descendants_of(self._process.pid):
             with contextlib.suppress(OSError):
-                is_trial = b"noveltree.benchmark.process" in (place / "cmdline").read_bytes()
-                if is_trial and self.environment["RAY_AUTH_TOKEN"].encode() in (place / "environ").read_bytes():
-                    found.append(int(place.name))
-        return found
+                if b"noveltree.benchmark.trial_process" in Path(f"/proc/{process}/cmdline").read_bytes():
+                    self._trials.add(process)
+        return [process for process in self._trials if is_alive(process)]  # also of workers that are dead
 
     def _read_line(self) -> str:
         assert self._process.stdout is not None
@@ -129,7 +128,7 @@ def test_without_the_token_nobody_gets_in_and_an_interrupt_leaves_no_trial_behin
     _, err = process.communicate(timeout=90)
     assert time.monotonic() - began < 20
     assert process.returncode == 130
-    assert err.endswith(f"To go on: noveltree benchmark resume {tmp_path / 'benchmark'}\n")
+    assert err.endswith(f"To resume: noveltree benchmark resume {tmp_path / 'benchmark'}\n")
     wait_until(lambda: not cluster.trial_processes(), 30)
 
 

@@ -19,15 +19,14 @@ from noveltree.errors import NoveltreeError, OutputError, RecordError
 from noveltree.protocol import make_protocol
 from noveltree.records import (
     EpisodeRecord,
-    Verification,
     check_writable,
     encode_episode,
     read_episode,
     unused,
-    verify_episode,
     write_atomically,
     write_episode,
 )
+from noveltree.replay import Verification, verify_episode
 
 
 def played(game: str, *, steps: int | None = None, **choices: Any) -> EpisodeRecord:
@@ -85,7 +84,20 @@ def test_what_is_read_is_what_was_written(tmp_path: Path, agent: str) -> None:
         *(record.episode.end, record.episode.final_observation),
     )
     for ours, theirs in zip(again.episode.decisions, record.episode.decisions, strict=True):
-        assert ours == replace(theirs, seconds=round(theirs.seconds, 6))
+        assert ours == replace(theirs, seconds=round(theirs.seconds, 6), action_values=())
+
+
+def test_values_of_actions_and_changes_of_networks_are_recorded_if_asked_for(tmp_path: Path) -> None:
+    record = replace(played("corridor", agent="riw-c", budget=12), weights="a" * 16, refreshed=((3, "b" * 16),))
+    path = tmp_path / "episode.json"
+    write_episode(path, record, action_values=True)
+    again = read_episode(path)
+    assert encode_episode(again, action_values=True) == path.read_bytes()
+    assert (again.weights, again.refreshed) == ("a" * 16, ((3, "b" * 16),))
+    assert again.episode.column("action_values") == record.episode.column("action_values")
+    assert json.loads(path.read_bytes())["version"] == 2
+    write_episode(path, replace(record, refreshed=()))
+    assert json.loads(path.read_bytes())["version"] == 1, "what the first version can say is written in it"
 
 
 def test_a_file_is_json_with_a_summary_for_people(file: Path, corridor: EpisodeRecord) -> None:
@@ -199,7 +211,7 @@ def test_deep_nesting_inside_an_episode_is_refused(file: Path) -> None:
             read_episode(file.parent / "nested.json")
 
 
-@pytest.mark.parametrize("version", [2, 0, "1", None])
+@pytest.mark.parametrize("version", [3, 0, "1", None])
 def test_another_format_version_is_refused(file: Path, version: object) -> None:
     tamper(file, lambda content: content.update(version=version), cover_up=True)
     with pytest.raises(RecordError, match=f"has format version {version!r}; this noveltree reads 1"):
@@ -209,11 +221,14 @@ def test_another_format_version_is_refused(file: Path, version: object) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (lambda content: content.update(note="x"), "note: extra inputs are not permitted"),
-        (lambda content: content.pop("seed"), "seed: field required"),
-        (lambda content: content.update(seed="5"), "seed: input should be a valid integer"),
-        (lambda content: content.update(end="won"), "end: input should be 'terminal'"),
-        (lambda content: content["decisions"]["action"].__setitem__(0, 0.5), "decisions.action.0: input should be"),
+        (lambda content: content.update(note="x"), "there is no setting note"),
+        (lambda content: content.pop("seed"), "seed is missing"),
+        (lambda content: content.update(seed="5"), "seed '5': a whole number is expected"),
+        (lambda content: content.update(end="won"), "end 'won': input should be 'terminal'"),
+        (
+            lambda content: content["decisions"]["action"].__setitem__(0, 0.5),
+            "decisions.action.0 0.5: a whole number is expected",
+        ),
         (lambda content: content["decisions"]["reward"].pop(), "its columns have different lengths"),
         (lambda content: content["protocol"].update(frame_skip=0), "Not a valid protocol: frame_skip 0"),
         (lambda content: content["protocol"].update(budget=float("inf")), "Not a valid protocol: budget inf"),
@@ -450,4 +465,4 @@ def test_an_unused_name_is_never_one_that_exists(tmp_path: Path) -> None:
 
 def test_every_field_of_a_decision_is_recorded(file: Path) -> None:
     columns = json.loads(file.read_bytes())["decisions"]
-    assert set(columns) == set(Decision.__dataclass_fields__)
+    assert set(columns) == set(Decision.__dataclass_fields__) - {"action_values"}

@@ -10,11 +10,12 @@ from types import ModuleType
 
 import pytest
 
-from noveltree.records import read_episode, verify_episode
+from noveltree.records import read_episode
 from noveltree.records.manifest import checksums, read_manifest
 from noveltree.records.run_directory import RunDirectory
+from noveltree.replay import verify_episode
 from noveltree.results import Sample
-from noveltree.results.check import check_benchmark
+from noveltree.results.audit import check_benchmark
 
 ROOT = Path(__file__).parent.parent
 PLANNERS = ROOT / "results" / "paper-planners"

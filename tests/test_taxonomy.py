@@ -229,7 +229,7 @@ class TestCommandLine:
         stopped = cli("taxonomy", "ms pacman", "--suite", "smrf", "--out", "kept", "--workers", 2)
         assert stopped.code == 130
         command = "noveltree taxonomy 'ms pacman' --suite smrf --out kept --workers 2"
-        assert stopped.err.endswith(f"To go on: {command}\n")
+        assert stopped.err.endswith(f"To resume: {command}\n")
 
     @pytest.mark.parametrize(
         ("arguments", "complaint"),

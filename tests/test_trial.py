@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from noveltree.collection import Collected, InProcess, Listener, Workers, collect_all
-from noveltree.collection.collector import make_path, replay
+from noveltree.collection.collector import make_path
 from noveltree.episodes import Decision, End, Episode, digest
 from noveltree.errors import InputError, LearningError, OutputError, RecordError
 from noveltree.learning import LearningSettings
@@ -26,8 +26,9 @@ from noveltree.learning.deployment import Deployment
 from noveltree.learning.retention import KeepLatest
 from noveltree.learning.settings import ScheduleSettings, ValueSettings
 from noveltree.protocol import Protocol, make_protocol
-from noveltree.records import read_episode, verify_episode
+from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory
+from noveltree.replay import replay, verify_episode
 from noveltree.simulators import Corridor
 from noveltree.trial import Watcher, evaluate, train
 from noveltree.trial.memory import available_memory, check_memory, estimate_memory
@@ -92,8 +93,8 @@ def test_networks_without_a_first_interval_are_uniform_and_zero(tmp_path: Path) 
     simulator = planner.make_simulator()
     play = planner.make_play(simulator, seed=0, index=0, interval=1)
     while not play.finished:
-        with pytest.raises(StopIteration):  # nothing is ever asked
-            next(play.decide())
+        assert list(play.plan()) == []  # nothing is ever asked
+        play.execute(play.choose())
     assert first.weights is None
     assert first.episode.actions == play.episode().actions
 
@@ -366,7 +367,9 @@ def test_a_rejected_interval_leaves_no_trace_in_training(tmp_path: Path) -> None
     assert before is not None
     assert checkpoint.state["previous"] is None
     assert checkpoint.state["baseline"] is None
-    assert checkpoint.state["current"]["time_steps"] == 4 * 10  # the first update's: of the first interval alone
+    assert (
+        checkpoint.state["current"]["counters"]["time_steps"] == 4 * 10
+    )  # the first update's: of the first interval alone
 
 
 # Workers

@@ -14,7 +14,8 @@ import pytest
 from noveltree.episodes import drive
 from noveltree.errors import InputError, OutputError
 from noveltree.protocol import make_protocol
-from noveltree.records import EpisodeRecord, check_video, render_episode
+from noveltree.records import EpisodeRecord
+from noveltree.replay import check_video, render_episode
 from noveltree.simulators import Atari, AtariState
 
 STEPS = 4
@@ -148,7 +149,7 @@ def test_only_mp4_and_gif_are_written(tmp_path: Path, record: EpisodeRecord, nam
 
 def test_only_atari_can_be_filmed(tmp_path: Path) -> None:
     corridor = played("corridor", 2)
-    with pytest.raises(InputError, match="Only Atari episodes can be filmed, and corridor is none"):
+    with pytest.raises(InputError, match="Only Atari episodes can be filmed, and corridor is not an Atari game"):
         render_episode(corridor, tmp_path / "video.mp4")
     with pytest.raises(InputError, match="Only Atari episodes can be filmed"):
         check_video(tmp_path / "video.mp4", corridor.protocol)

@@ -1,141 +1,126 @@
-"""Novelty: which states are worth looking at (Definitions 4 and 5).
+"""Novelty tables: which features were seen in the lookahead of a time step, and how deep (Definitions 4 and 5).
 
-A novelty measure remembers, within one time step, which features were seen in the lookahead. `enter` is for a newly
-generated state: whether it is novel comes out of the same pass over its features that enters them. `holds` asks
-about a state that a later rollout meets again, and changes nothing that anybody could ask for. Cached nodes never
-get here: they count as novel and their features are not entered.
+A table is a function of features and depths alone. `enter` is for a newly generated node: the feature that made it
+novel comes out of the same pass over its features that enters them. `holds` and `holder` ask about a node that is
+met again, and change nothing. Every answer names a feature, or none, so that a node can say what made it novel.
 """
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noveltree.features.feature_set import FeatureSet, Indices
+from noveltree.features.feature_set import Indices
 from noveltree.kernels import kernel
-from noveltree.simulators.simulator import State
-
-T = TypeVar("T", bound=np.generic)
+from noveltree.tree import NO_FEATURE
 
 
-class Novelty(Protocol):
-    """A test of novelty over the states of one time step's lookahead."""
+class NoveltyTable(ABC):
+    """An entry for each feature, which starts blank in every time step."""
+
+    def __init__(self, blank: np.generic) -> None:
+        self._blank = blank
+        self._entries: NDArray[Any] = np.full(0, blank)
+
+    @property
+    def size(self) -> int:
+        """How many features there is room for."""
+        return self._entries.size
 
     def clear(self) -> None:
         """Forget everything: a new time step begins."""
-        ...
+        self._entries.fill(self._blank)
 
-    def enter(self, state: State, depth: int) -> bool:
-        """Enter the features of a newly generated state at `depth` actions below the root; was it novel?"""
-        ...
+    def make_room(self, size: int) -> None:
+        """Make room for `size` features and more: feature sets may grow."""
+        grown = np.full(max(size, 2 * self.size), self._blank)
+        grown[: self.size] = self._entries
+        self._entries = grown
 
-    def holds(self, state: State, depth: int) -> bool:
-        """Does a state that was entered as novel at `depth`, and is met again, stay novel?"""
-        ...
+    @abstractmethod
+    def enter(self, features: Indices, depth: int) -> int:
+        """Enter the features of a node `depth` actions below the root; one that made it novel, or NO_FEATURE."""
 
+    @abstractmethod
+    def holds(self, feature: int, depth: int) -> bool:
+        """Does a feature that made a node at `depth` novel still do so?"""
 
-class ClassicNovelty:
-    """Definition 4: a state is novel if it is the first to make some feature true."""
-
-    def __init__(self, features: FeatureSet) -> None:
-        self._features = features
-        self._seen: NDArray[np.bool_] = np.zeros(features.size, dtype=np.bool_)
-
-    def clear(self) -> None:
-        self._seen.fill(False)
-
-    def enter(self, state: State, depth: int) -> bool:
-        true_features = self._features(state)
-        if self._features.size > self._seen.size:
-            self._seen = _grown(self._seen, self._features.size, fill=0)
-        return _see(self._seen, true_features)
-
-    def holds(self, state: State, depth: int) -> bool:
-        return True  # decided once, when the state was generated
+    @abstractmethod
+    def holder(self, features: Indices, depth: int) -> int:
+        """One of the features of a node at `depth` that would make it novel, or NO_FEATURE; nothing is entered."""
 
 
-class DepthNovelty:
-    """Definition 5: a state is novel if it makes some feature true at a smaller depth than any before it."""
+class ClassicTable(NoveltyTable):
+    """Definition 4: a node is novel if it is the first to make some feature true."""
 
-    _NEVER = np.iinfo(np.int16).max
+    def __init__(self) -> None:
+        super().__init__(np.False_)
 
-    def __init__(self, features: FeatureSet) -> None:
-        self._features = features
-        self._smallest_depth: NDArray[np.int16] = np.full(features.size, self._NEVER, dtype=np.int16)
-        # A feature for each state (by identity) of which it was last the shallowest holder. While it still is,
-        # the state's features need not be computed again.
-        self._witness: dict[int, int] = {}
+    def enter(self, features: Indices, depth: int) -> int:
+        return _see(self._entries, features)
 
-    def clear(self) -> None:
-        self._smallest_depth.fill(self._NEVER)
-        self._witness.clear()
+    def holds(self, feature: int, depth: int) -> bool:
+        return feature != NO_FEATURE  # decided once, when the node was entered
 
-    def enter(self, state: State, depth: int) -> bool:
-        true_features = self._features(state)
-        if self._features.size > self._smallest_depth.size:
-            self._smallest_depth = _grown(self._smallest_depth, self._features.size, fill=self._NEVER)
-        lowered = _lower(self._smallest_depth, true_features, depth)
-        if lowered >= 0:
-            self._witness[id(state)] = lowered
-        return lowered >= 0
-
-    def holds(self, state: State, depth: int) -> bool:
-        """Is the state still the shallowest holder of some feature?"""
-        witness = self._witness.get(id(state), -1)
-        if witness < 0 or self._smallest_depth[witness] != depth:
-            witness = _first_at(self._smallest_depth, self._features(state), depth)
-            self._witness[id(state)] = witness
-        return witness >= 0
+    def holder(self, features: Indices, depth: int) -> int:
+        return _first_unseen(self._entries, features)
 
 
-class NoPruning:
-    """Every state is novel: the search of CPL."""
+class DepthTable(NoveltyTable):
+    """Definition 5: a node is novel if it makes some feature true at a smaller depth than any before it."""
 
-    def clear(self) -> None:
-        pass
+    def __init__(self) -> None:
+        super().__init__(np.int16(np.iinfo(np.int16).max))
 
-    def enter(self, state: State, depth: int) -> bool:
-        return True
+    def enter(self, features: Indices, depth: int) -> int:
+        return _lower(self._entries, features, depth)
 
-    def holds(self, state: State, depth: int) -> bool:
-        return True
+    def holds(self, feature: int, depth: int) -> bool:
+        """Is the feature true nowhere shallower?"""
+        return feature != NO_FEATURE and bool(self._entries[feature] >= depth)
 
-
-def _grown(table: NDArray[T], size: int, *, fill: int) -> NDArray[T]:
-    """A copy of `table` with room for `size` features and more, for feature sets that grow."""
-    grown = np.full(max(size, 2 * table.size), fill, dtype=table.dtype)
-    grown[: table.size] = table
-    return grown
+    def holder(self, features: Indices, depth: int) -> int:
+        return _first_from(self._entries, features, depth)
 
 
 @kernel
-def _see(seen: NDArray[np.bool_], features: Indices) -> bool:
-    """Enter the features; was one of them unseen?"""
-    unseen = False
+def _see(seen: NDArray[np.bool_], features: Indices) -> int:
+    """Enter the features; one of those that were unseen, or -1."""
+    unseen = -1
     for i in range(features.shape[0]):
         if not seen[features[i]]:
             seen[features[i]] = True
-            unseen = True
+            unseen = features[i]
     return unseen
 
 
 @kernel
-def _lower(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> int:
+def _first_unseen(seen: NDArray[np.bool_], features: Indices) -> int:
+    """The first of the features that was not seen, or -1."""
+    for i in range(features.shape[0]):
+        if not seen[features[i]]:
+            return int(features[i])
+    return -1
+
+
+@kernel
+def _lower(smallest: NDArray[np.int16], features: Indices, depth: int) -> int:
     """Enter the features; one of those whose smallest depth that lowered, or -1."""
     lowered = -1
     for i in range(features.shape[0]):
-        if smallest_depth[features[i]] > depth:
-            smallest_depth[features[i]] = depth
+        if smallest[features[i]] > depth:
+            smallest[features[i]] = depth
             lowered = features[i]
     return lowered
 
 
 @kernel
-def _first_at(smallest_depth: NDArray[np.int16], features: Indices, depth: int) -> int:
-    """The first of the features whose smallest depth is `depth`, or -1."""
+def _first_from(smallest: NDArray[np.int16], features: Indices, depth: int) -> int:
+    """The first of the features whose smallest depth is `depth` or more, or -1."""
     for i in range(features.shape[0]):
-        if smallest_depth[features[i]] == depth:
+        if smallest[features[i]] >= depth:
             return int(features[i])
     return -1

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyte
+
 NOVELTREE = [sys.executable, "-m", "noveltree"]
 
 
@@ -51,8 +53,8 @@ def in_a_process(*arguments: object, **options: Any) -> subprocess.CompletedProc
 
 
 @contextmanager
-def on_a_terminal(*arguments: object, cwd: Path) -> Iterator[tuple[subprocess.Popen[str], Callable[[str], str]]]:
-    """A process whose errors go to a terminal of 80 x 24, and a function that reads there until a text appears."""
+def on_a_terminal(*arguments: object, cwd: Path) -> Iterator[tuple[subprocess.Popen[bytes], Callable[[str], str]]]:
+    """A process in a terminal of 80 x 24, and a function that reads there until a text appears."""
     terminal, its_end = pty.openpty()
     fcntl.ioctl(its_end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     environment = {
@@ -60,9 +62,8 @@ def on_a_terminal(*arguments: object, cwd: Path) -> Iterator[tuple[subprocess.Po
     }
     process = subprocess.Popen(
         [*NOVELTREE, *map(str, arguments)],
-        stdout=subprocess.PIPE,
+        stdout=its_end,
         stderr=its_end,
-        text=True,
         cwd=cwd,
         env=environment | {"TERM": "xterm"},
         # Where tests run in the background, the interrupt would be ignored.
@@ -88,6 +89,11 @@ def on_a_terminal(*arguments: object, cwd: Path) -> Iterator[tuple[subprocess.Po
     finally:
         process.kill()
         process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
         os.close(terminal)
+
+
+def on_screen(seen: str) -> list[str]:
+    """The lines that a terminal of 80 columns shows in the end."""
+    screen = pyte.Screen(80, 500)
+    pyte.Stream(screen).feed(seen)
+    return [line.rstrip() for line in screen.display if line.strip()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import ctypes
 import json
 import os
 import signal
@@ -22,9 +23,14 @@ from noveltree.learning.learner import Learner
 from noveltree.learning.snapshot import Snapshot
 from noveltree.protocol import Protocol, make_protocol, play_episode
 from noveltree.trial import train
+from tests.support.processes import children_of
 from tests.support.runs import small_protocol
 
 assert noveltree.trial.trial.Trial
+
+#: Of Linux's <sys/prctl.h>.
+_PR_SET_CHILD_SUBREAPER = 36
+_SECONDS_TO_END = 10.0
 
 
 def killed_protocol() -> Protocol:
@@ -41,6 +47,7 @@ def main() -> None:
     parser.add_argument("--longest-life", type=float, required=True, help="seconds")
     parser.add_argument("--sabotage", action="store_true", help="resume without Adam's moments")
     options = parser.parse_args()
+    _adopt_orphans()
     # What takes longest to load: compiled kernels, and what torch loads for its first optimiser.
     play_episode(make_protocol("corridor", agent="riw-c", budget=5))
     torch.optim.Adam([torch.zeros(1, requires_grad=True)])
@@ -65,7 +72,24 @@ def main() -> None:
         code = os.waitstatus_to_exitcode(status)
         assert code in (0, -signal.SIGKILL)
         finished = code == 0
-    print(json.dumps({"kills": kills, "intervals": len(intervals)}))
+    print(json.dumps({"kills": kills, "intervals": len(intervals), "workers_left": _wait_for_orphans()}))
+
+
+def _adopt_orphans() -> None:
+    """Be the parent of workers whose own was killed, so that they can be waited for."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _wait_for_orphans() -> int:
+    """Workers whose parent was killed end by themselves; how many did not."""
+    give_up = time.monotonic() + _SECONDS_TO_END
+    while time.monotonic() < give_up:
+        try:
+            os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return 0
+        time.sleep(0.02)
+    return len(children_of(os.getpid()))
 
 
 def _live(directory: Path, workers: int, *, sabotage: bool) -> None:
@@ -93,8 +117,7 @@ def _forget_moments() -> None:
 
 def _victim(child: int, rng: np.random.Generator) -> int:
     """The process that trains, or one of those that play for it."""
-    children = Path(f"/proc/{child}/task/{child}/children").read_text().split()
-    return int(rng.choice([child, *map(int, children)]))
+    return int(rng.choice([child, *children_of(child)]))
 
 
 if __name__ == "__main__":

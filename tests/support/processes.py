@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 
 def children_of(process: int) -> list[int]:
-    text = Path(f"/proc/{process}/task/{process}/children").read_text()
-    return [int(child) for child in text.split()]
+    children = []
+    for thread in Path(f"/proc/{process}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # it is over
+            children += [int(child) for child in thread.read_text().split()]
+    return children
+
+
+def descendants_of(process: int) -> list[int]:
+    """The children of a process, theirs, and so on."""
+    return [each for child in children_of(process) for each in (child, *descendants_of(child))]
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
@@ -25,3 +35,13 @@ def is_alive(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+def catches(process: int, number: signal.Signals) -> bool:
+    """Whether a process has a handler for a signal."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
+    (mask,) = (line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(mask, 16) >> (number - 1) & 1)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from noveltree.lookahead import Lookahead, Node
+from noveltree.features import FeatureSet
 from noveltree.simulators import State, Transition
+from noveltree.tree import Lookahead, Node
 
 
 class TableState(State):
@@ -45,16 +46,21 @@ class TableWorld:
         pass
 
 
-class TableFeatures:
+class TableFeatures(FeatureSet):
     """The features of a table world, as a feature set."""
 
     def __init__(self, world: TableWorld) -> None:
         self._world = world
         self.size = 1 + max((max(features, default=0) for features in world.features), default=0)
 
-    def __call__(self, state: State) -> np.ndarray:
-        assert isinstance(state, TableState)
-        return np.array(sorted(self._world.features[state.name]), dtype=np.int32)
+    def __call__(self, node: Node) -> np.ndarray:
+        assert isinstance(node.state, TableState)
+        return np.array(sorted(self._world.features[node.state.name]), dtype=np.int32)
+
+
+def node_of(state: State, *, actions: int = 1) -> Node:
+    """A node by itself, for what looks at one node only."""
+    return Node(state, None, None, 0.0, False, 0, 0, actions, None, None)
 
 
 def path_of(node: Node, root: Node) -> tuple[int, ...]:

@@ -1,19 +1,23 @@
-"""What an agent is: a name, and how its planner is put together from parts."""
+"""What an agent is: a name, and how it is put together from parts."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from noveltree.agents.settings import Settings
 from noveltree.errors import InputError
-from noveltree.lookahead import Planner
+from noveltree.lookahead import TIE_BREAKINGS, ActionSelection, Planner, best_action
+from noveltree.reading import validated
 from noveltree.simulators import State
 
 #: The budget of the paper: interactions per time step.
 PAPER_BUDGET = 100
+
+
+def _best_action(settings: Settings) -> ActionSelection:
+    return best_action(TIE_BREAKINGS[settings.tie_breaking])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,24 +31,33 @@ class Agent:
     """What decides which nodes are pruned."""
     assemble: Callable[[State, Settings], Planner]
     """Put a planner for one episode together, given the start state and the settings."""
+    select: Callable[[Settings], ActionSelection] = _best_action
+    """How the action to execute is chosen."""
     uses: tuple[str, ...]
     """The settings that make a difference to this agent."""
     defaults: dict[str, Any] = field(default_factory=dict)
     """Settings whose default is another one for this agent."""
-    learns: bool = False
-    """Whether its base policy and its termination cost are learnt."""
+    heads: tuple[str, ...] = ()
+    """What is learnt for it: the heads that its planner asks for once there are networks."""
+    keeps_answers: bool = False
+    """Whether cached nodes keep what older networks said of them when the networks change."""
     sets_budget: bool = False
     """Whether its budget follows from what it does, rather than being a condition under which it plays."""
     default_budget: Callable[[int, Settings], int] = lambda actions, settings: PAPER_BUDGET
     """Interactions per time step unless said otherwise, given the number of actions."""
+
+    @property
+    def learns(self) -> bool:
+        """Whether it has networks."""
+        return bool(self.heads)
 
     def settings(self, **chosen: Any) -> Settings:
         """The settings of this agent: what is chosen, and defaults for the rest."""
         for name in chosen:
             if name not in self.uses:
                 raise InputError(f"{self.name} has no setting {name!r}; it has {', '.join(self.uses) or 'none'}.")
-        return Settings(**{**self.defaults, **chosen})
+        return validated(Settings, {**self.defaults, **chosen})
 
     def used(self, settings: Settings) -> dict[str, Any]:
         """Those of `settings` that make a difference to this agent."""
-        return {name: value for name, value in dataclasses.asdict(settings).items() if name in self.uses}
+        return {name: getattr(settings, name) for name in self.uses}

@@ -1,45 +1,50 @@
-"""What can be chosen about an agent."""
+"""What can be chosen about an agent: the one place where its settings are declared."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pydantic import field_validator
 
-from noveltree.errors import InputError, UnknownNameError
+from noveltree.declarations import SettingsModel, setting
+from noveltree.errors import UnknownNameError
 from noveltree.features import FEATURE_SETS
 from noveltree.lookahead import TIE_BREAKINGS
 
 _LARGEST_HORIZON = 30_000  # novelty tables keep depths in 16 bits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The settings of all agents; `Agent.uses` says which of them make a difference to one."""
+class Settings(SettingsModel):
+    """The settings of all agents; `Agent.uses` says which of them make a difference to one.
 
-    features: str = "pixels"
-    """The feature set over which novelty is defined."""
-    horizon: int = 100
-    """How many actions below the root a lookahead may reach."""
-    discount: float = 1.0
-    """The weight of a reward one action later, in the backup."""
-    cache: bool = True
-    """Whether the subtree of the executed action is kept."""
-    tie_breaking: str = "random"
-    """How one of several equally good actions is chosen."""
-    rollout_depth: int = 10
-    """How far random rollouts reach: below the root in UCT, below the child in RTDP."""
-    exploration: float = 2.0**0.5
-    """The constant of UCB1."""
+    A default here is what records without the setting were played with; what new protocols have instead is in
+    `Agent.defaults`.
+    """
 
-    def __post_init__(self) -> None:
-        if self.features not in FEATURE_SETS:
-            raise UnknownNameError("feature set", self.features, FEATURE_SETS)
-        if self.tie_breaking not in TIE_BREAKINGS:
-            raise UnknownNameError("tie-breaking", self.tie_breaking, TIE_BREAKINGS)
-        if not 1 <= self.horizon <= _LARGEST_HORIZON:
-            raise InputError(f"The horizon must be 1 to {_LARGEST_HORIZON:,}, not {self.horizon}.")
-        if not 0.0 < self.discount <= 1.0:
-            raise InputError(f"The discount must be above 0 and at most 1, not {self.discount:g}.")
-        if self.rollout_depth < 1:
-            raise InputError(f"The rollout depth must be at least 1, not {self.rollout_depth}.")
-        if not self.exploration >= 0.0:
-            raise InputError(f"The exploration constant must not be negative, not {self.exploration:g}.")
+    features: str = setting(
+        f"the features over which novelty is defined: {', '.join(FEATURE_SETS)}", default="pixels"
+    )
+    horizon: int = setting(
+        "actions below the root that a lookahead may reach", default=100, ge=1, le=_LARGEST_HORIZON
+    )
+    discount: float = setting("weight of a reward one action later, in the backup", default=1.0, gt=0, le=1)
+    cache: bool = setting("whether the executed action's subtree is kept", role="conditions", default=True)
+    tie_breaking: str = setting(
+        f"how one of several equally good actions is chosen: {', '.join(TIE_BREAKINGS)}", default="random"
+    )
+    rollout_depth: int = setting(
+        "length of random rollouts: below the root in uct, below the child in rtdp", default=10, ge=1
+    )
+    exploration: float = setting("constant of UCB1", default=2.0**0.5, ge=0)
+
+    @field_validator("features")
+    @classmethod
+    def _check_features(cls, name: str) -> str:
+        if name not in FEATURE_SETS:
+            raise UnknownNameError("feature set", name, FEATURE_SETS)
+        return name
+
+    @field_validator("tie_breaking")
+    @classmethod
+    def _check_tie_breaking(cls, name: str) -> str:
+        if name not in TIE_BREAKINGS:
+            raise UnknownNameError("tie-breaking", name, TIE_BREAKINGS)
+        return name

@@ -83,8 +83,8 @@ def _agents_rule(played: Counter[Protocol], common: Protocol) -> Protocol:
 
 
 def _world(protocol: Protocol) -> str:
-    """What shares its conditions: all Atari games, or one other environment."""
-    return "atari" if protocol.simulator == "atari" else protocol.game
+    """What shares its conditions: all games of a kind that are played alike, or one game."""
+    return protocol.simulator if protocol.simulator_kind.alike else protocol.game
 
 
 def _neutral(protocol: Protocol) -> Protocol:

@@ -16,7 +16,7 @@ from noveltree.episodes import drive
 from noveltree.lookahead import Interactions
 from noveltree.protocol import Protocol
 from noveltree.published import authors_curve
-from noveltree.simulators.atari import time_emulator
+from noveltree.speed.emulator import time_emulator
 
 #: How many games of a suite are tried, and with how many calls of the emulator.
 _GAMES, _CALLS = 2, 25

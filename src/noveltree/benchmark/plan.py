@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pydantic
-
 from noveltree.agents import get_agent
 from noveltree.benchmark.suite import Suite, SuiteAgent
 from noveltree.errors import InputError, NoveltreeError, UnknownNameError
-from noveltree.learning import LearningSettings
-from noveltree.protocol import Protocol, make_protocol
+from noveltree.learning.settings import LearnerSettings
+from noveltree.protocol import Protocol, default_learning, make_protocol
+from noveltree.reading import with_choices
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ def plan_suite(suite: Suite) -> list[PlannedTrial]:
     protocols: list[tuple[SuiteAgent, list[Protocol]]] = []
     for agent in suite.agents:
         try:
-            choices = {**suite.conditions.model_dump(), **agent.settings(), **_learning(suite, agent)}
+            choices = {**dict(suite.conditions), **agent.settings(), "learning": _learning(suite, agent)}
             made = [
                 make_protocol(game, preset=suite.preset, agent=agent.agent, **choices) for game in suite.game_names
             ]
@@ -61,10 +60,11 @@ def plan_suite(suite: Suite) -> list[PlannedTrial]:
     ]
 
 
-def _learning(suite: Suite, agent: SuiteAgent) -> dict[str, Any]:
+def _learning(suite: Suite, agent: SuiteAgent) -> LearnerSettings | dict[str, Any] | None:
     """The settings of learning: the agent's own, with the suite's training budget and evaluation."""
-    if not get_agent(agent.agent).learns:
-        return {}
+    usual = default_learning(get_agent(agent.agent))
+    if usual is None:
+        return agent.learning  # refused if there are any
     chosen = dict(agent.learning or {})
     if "evaluation_episodes" in chosen:
         raise InputError("learning.evaluation_episodes: this is the suite's, not an agent's.")
@@ -73,16 +73,11 @@ def _learning(suite: Suite, agent: SuiteAgent) -> dict[str, Any]:
     if suite.training_interactions is not None and isinstance(schedule, dict):
         schedule = {"interactions": suite.training_interactions, **schedule}
         if "interval" not in schedule and isinstance(schedule["interactions"], int):
-            schedule["interval"] = min(LearningSettings().schedule.interval, schedule["interactions"])
+            schedule["interval"] = min(usual.schedule.interval, schedule["interactions"])
         chosen["schedule"] = schedule
-    try:
-        settings = LearningSettings.model_validate(chosen)
-    except pydantic.ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(["learning", *map(str, first["loc"])])
-        raise InputError(f"{where}: {first['msg'].lower()}.") from error
+    settings = with_choices(usual, chosen, called=lambda name: f"learning.{name}")
     settings.check()
-    return {"learning": settings}
+    return settings
 
 
 def protocols_of(trials: Sequence[PlannedTrial]) -> dict[int, Protocol]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from noveltree.benchmark.directory import BenchmarkDirectory, TrialStatus
 from noveltree.benchmark.executors import Executor
-from noveltree.benchmark.process import Task
 from noveltree.benchmark.supervise import Outcome
+from noveltree.benchmark.trial_process import Task
 from noveltree.errors import OutputError
 from noveltree.records.files import file_digest
 

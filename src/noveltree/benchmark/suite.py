@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.resources
 import re
 import reprlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
-
-import pydantic
-import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from typing import TYPE_CHECKING, Any
 
 from noveltree.agents import Settings, get_agent
+from noveltree.benchmark.strict_yaml import dump_yaml, load_yaml
+from noveltree.declarations import SettingsModel, optional, setting
 from noveltree.errors import InputError, NoveltreeError, UnknownNameError
-from noveltree.protocol import DEFAULT_PRESET, PRESETS
+from noveltree.protocol import DEFAULT_PRESET, PRESETS, Protocol
+from noveltree.reading import validated
+from noveltree.simulators import SimulatorSettings
 from noveltree.simulators.games import SUITES as GAME_SUITES
 
 #: What a label may look like: it names directories.
@@ -25,67 +24,48 @@ _LARGEST_FILE = 1 << 20
 _MOST_TRIALS = 1_000_000
 _MOST_EPISODES = 1_000_000
 _MOST_INTERACTIONS = 10**15
-_MOST_FRAMES = 10**9
-_LONGEST_FRAME_SKIP = 1_000
+#: The settings that all agents of a suite play under.
+CONDITIONS = ("budget", "budget_unit", "max_frames", *SimulatorSettings.model_fields)
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+class _Named(SettingsModel):
+    agent: str = setting("the algorithm")
+    name: str = setting("what it is called in tables; the agent's name unless said otherwise", default="")
 
 
-class Conditions(_Model):
-    """The conditions under which all agents of a suite play; None is the preset's."""
-
-    budget: float | None = Field(default=None, gt=0)
-    budget_unit: Literal["interactions", "frames", "seconds"] | None = None
-    action_set: Literal["minimal", "full"] | None = None
-    frame_skip: int | None = Field(default=None, ge=1, le=_LONGEST_FRAME_SKIP)
-    max_frames: int | None = Field(default=None, ge=1, le=_MOST_FRAMES)
-    mode: int | None = None
-    difficulty: int | None = None
+if TYPE_CHECKING:
+    Conditions = SettingsModel
+    _Chosen = _Named
+else:
+    #: The conditions under which all agents of a suite play; None is the preset's.
+    Conditions = optional("Conditions", Protocol, CONDITIONS, base=SettingsModel)
+    _Chosen = optional("_Chosen", Settings, Settings.model_fields, base=_Named)
 
 
-class SuiteAgent(_Model):
+class SuiteAgent(_Chosen):
     """An agent of a suite and its settings; None is the preset's or the agent's own."""
 
-    agent: str
-    name: str = ""
-    """What it is called in tables; the agent's name unless said otherwise."""
-    features: str | None = None
-    horizon: int | None = None
-    discount: float | None = None
-    cache: bool | None = None
-    tie_breaking: str | None = None
-    rollout_depth: int | None = None
-    exploration: float | None = None
-    learning: dict[str, Any] | None = None
-    """Settings of learning, as they stand in a protocol."""
+    learning: dict[str, Any] | None = setting("settings of learning, as they stand in a protocol", default=None)
 
     def settings(self) -> dict[str, Any]:
         """The agent's settings that are chosen."""
-        return {
-            name: value
-            for name in (*Settings.__dataclass_fields__, "learning")
-            if (value := getattr(self, name)) is not None
-        }
+        return {name: value for name, value in self if name in Settings.model_fields and value is not None}
 
 
-class Suite(_Model):
+class Suite(SettingsModel):
     """Games x agents x trials, and how they are played."""
 
-    name: str
-    games: list[str] | str
-    """Games, or the name of a suite of games."""
-    agents: list[SuiteAgent] = Field(min_length=1)
-    preset: str = DEFAULT_PRESET
-    trials: int | None = Field(default=None, ge=1, le=_MOST_TRIALS)
-    seeds: list[int] | None = Field(default=None, min_length=1)
-    """One per trial; 0, 1, 2, ... unless said otherwise."""
-    training_interactions: int | None = Field(default=None, ge=1, le=_MOST_INTERACTIONS)
-    """The training budget of agents that learn."""
-    evaluation_episodes: int = Field(default=10, ge=1, le=_MOST_EPISODES)
-    """Episodes per trial that count."""
-    conditions: Conditions = Conditions()
+    name: str = setting("what the benchmark is called")
+    games: list[str] | str = setting("games, or the name of a suite of games", role="task")
+    agents: list[SuiteAgent] = setting("agents, each by its name or with settings", min_length=1)
+    preset: str = setting("the experimental settings of a paper", default=DEFAULT_PRESET)
+    trials: int | None = setting("trials per game and agent", default=None, ge=1, le=_MOST_TRIALS)
+    seeds: list[int] | None = setting("one per trial, if not 0, 1, 2, ...", default=None, min_length=1)
+    training_interactions: int | None = setting(
+        "the training budget of agents that learn", default=None, ge=1, le=_MOST_INTERACTIONS
+    )
+    evaluation_episodes: int = setting("episodes per trial that count", default=10, ge=1, le=_MOST_EPISODES)
+    conditions: Conditions = setting("what all agents play under, if not the preset's", default=Conditions())
 
     @property
     def game_names(self) -> list[str]:
@@ -102,9 +82,9 @@ class Suite(_Model):
         agents: Iterable[str] | None = None,
         trials: int | None = None,
         episodes: int | None = None,
-        budget: float | None = None,
+        conditions: Mapping[str, Any] | None = None,
     ) -> Suite:
-        """This suite with other games, some of its agents, other numbers of trials or episodes, another budget."""
+        """This suite with other games, some of its agents, other numbers of trials or episodes or conditions."""
         content = self.model_dump(exclude_defaults=True)
         if games is not None:
             named = list(games)
@@ -126,13 +106,13 @@ class Suite(_Model):
                 content["seeds"] = self.seeds[:trials]
         if episodes is not None:
             content["evaluation_episodes"] = episodes
-        if budget is not None:
-            content["conditions"] = {**content.get("conditions", {}), "budget": budget}
+        if conditions:
+            content["conditions"] = {**content.get("conditions", {}), **conditions}
         return _checked(content, where=f"The suite {self.name}")
 
     def to_yaml(self) -> str:
         """The suite as a file that reads as the same suite."""
-        return yaml.safe_dump(self.model_dump(exclude_defaults=True), sort_keys=False, allow_unicode=True)
+        return dump_yaml(self.model_dump(exclude_defaults=True))
 
 
 def is_label(name: str) -> bool:
@@ -165,68 +145,21 @@ def read_suite(name_or_path: str) -> Suite:
     except OSError as error:
         raise InputError(f"Cannot read {path}: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no text.") from error
+        raise InputError(f"{path} is not text.") from error
 
 
 def parse_suite(text: str, *, where: str = "The suite") -> Suite:
-    """A suite from its text; `where` is what complaints call it."""
-    try:
-        content = yaml.load(text, Loader=_Loader)
-    except RecursionError as error:
-        raise InputError(f"{where} is no valid YAML: it is nested too deeply.") from error
-    # Besides its own errors, the parser lets those of Python out: of dates and numbers that are none, mostly.
-    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" in line {mark.line + 1}" if mark is not None else ""
-        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error).split("\n")[0]
-        raise InputError(f"{where} is no valid YAML{line}: {problem}.") from error
+    """A suite from its text; `where` is what an InputError calls it."""
+    content = load_yaml(text, where=where)
     if not isinstance(content, dict):
         raise InputError(f"{where} is no suite: it has no `games:` and `agents:`.")
     return _checked(content, where=where)
 
 
-_INT, _TIMESTAMP = "tag:yaml.org,2002:int", "tag:yaml.org,2002:timestamp"
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML without surprises.
-
-    No duplicate keys, of which the last would win silently; no references; no dates; and whole numbers are decimal,
-    whereas `010` would be 8 and `1:30` would be 90.
-    """
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            where = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.constructor.ConstructorError(None, None, "references (*) are not allowed", where)
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, list | dict):
-                raise yaml.constructor.ConstructorError(None, None, "a key is no name", key_node.start_mark)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"{key!r} is there twice", key_node.start_mark)
-            seen.add(key)
-        return super().construct_mapping(node, deep=deep)
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in known if tag not in (_INT, _TIMESTAMP)]
-    for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-_Loader.add_implicit_resolver(_INT, re.compile(r"[-+]?(0|[1-9][0-9_]*)$"), list("-+0123456789"))
-
-
 def _checked(content: dict[Any, Any], *, where: str) -> Suite:
     if "agents" in content:
         content = {**content, "agents": _spelled_out(content["agents"])}
-    try:
-        suite = Suite.model_validate(content)
-    except pydantic.ValidationError as error:
-        raise InputError(f"{where}: {_first_complaint(error)}") from error
+    suite = validated(Suite, content, where=f"{where}: ")
     for complaint in _complaints(suite):
         raise InputError(f"{where}: {complaint}")
     return suite
@@ -279,38 +212,3 @@ def _complaints(suite: Suite) -> Iterator[str]:
         yield f"it has more than {_MOST_TRIALS:,} trials."
     if suite.training_interactions is not None and not any(get_agent(each.agent).learns for each in suite.agents):
         yield "training_interactions is given, but none of its agents learns."
-
-
-#: What is expected where something else stands, by the name of pydantic's complaint.
-_EXPECTED = {
-    "bool_type": "true or false",
-    "dict_type": "settings",
-    "float_type": "a number",
-    "int_from_float": "a whole number",
-    "int_type": "a whole number",
-    "list_type": "a list",
-    "model_type": "an agent's name, or its settings",
-    "string_type": "a name",
-}
-
-
-def _first_complaint(error: pydantic.ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    place = [part for part in first["loc"] if part not in ("str", "list[str]")]
-    where = ".".join(str(part) for part in place)
-    given = "" if isinstance(first["input"], dict | list) else f" {reprlib.repr(first['input'])}"
-    match first["type"]:
-        case "missing":
-            return f"{where} is missing."
-        case "extra_forbidden":
-            return f"there is no setting {where}{_guess(place)}"
-        case kind if kind in _EXPECTED:
-            return f"{where}{given}: {_EXPECTED[kind]} is expected."
-        case _:
-            return f"{where}{given}: {first['msg'].lower()}."
-
-
-def _guess(place: Sequence[int | str]) -> str:
-    model = SuiteAgent if place[0] == "agents" else Conditions if place[0] == "conditions" else Suite
-    close = difflib.get_close_matches(str(place[-1]), model.model_fields, n=1)
-    return f"; did you mean {close[0]}?" if close else f"; there are {', '.join(model.model_fields)}."

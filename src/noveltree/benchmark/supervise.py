@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from noveltree.benchmark.process import Task
+from noveltree.benchmark.trial_process import Task
 from noveltree.errors import OutputError
 from noveltree.records.files import file_digest, make_directory
 
@@ -52,7 +52,7 @@ class Supervised:
             # In a session of its own: Ctrl-C is for whoever supervises, who then ends it. With -P, so that nothing
             # is imported from the directory in which the benchmark is run.
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", "from noveltree.benchmark.process import main; main()"],
+                [sys.executable, "-P", "-c", "from noveltree.benchmark.trial_process import main; main()"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

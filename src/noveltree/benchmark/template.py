@@ -1,12 +1,33 @@
 """The suite that `noveltree benchmark init` writes: a comment for everything that can be chosen."""
 
-TEMPLATE = """\
+from __future__ import annotations
+
+from noveltree.agents import Settings
+from noveltree.benchmark.suite import CONDITIONS
+from noveltree.protocol import Protocol, make_protocol
+from noveltree.simulators.games import SUITES
+
+_USUAL = make_protocol("breakout")
+
+
+def _condition(name: str) -> str:
+    value = getattr(_USUAL, name)
+    shown = "0" if value is None else f"{value:.10g}" if isinstance(value, float) else value
+    return f"#   {f'{name}: {shown}':<28}# {Protocol.model_fields[name].description}"
+
+
+_SUITES = ", ".join(f"{name} ({len(games)} games)" for name, games in SUITES.items())
+_CONDITIONS = "\n".join(map(_condition, CONDITIONS))
+_OTHERS = ", ".join(name for name in Settings.model_fields if name != "features")
+
+TEMPLATE = f"""\
 # A benchmark of noveltree: every agent plays every game in several trials.
 #   noveltree benchmark plan suite.yaml              what it takes, before anything runs
 #   noveltree benchmark run suite.yaml --out results
 name: my-benchmark
 
-# Atari games in any spelling, Gymnasium ids, or a named suite: paper (55 games), paper-scores (54), smrf (13).
+# Atari games in any spelling, Gymnasium ids, or a named suite:
+# {_SUITES}.
 games: [breakout, pong, qbert]
 
 # `noveltree agents` lists them. One with settings of its own may have a name of its own.
@@ -14,10 +35,10 @@ agents:
   - riw-c
   - agent: riw-d
     name: riw-d-bprost
-    features: bprost          # also: horizon, discount, cache, tie_breaking, rollout_depth, exploration
+    features: bprost          # also: {_OTHERS}
   # - agent: n-cpl            # agents that learn need the extra `learn`
   #   learning:
-  #     schedule: {interval: 1000000}
+  #     schedule: {{interval: 1000000}}
 
 # The experimental settings of a paper; `noveltree protocol show` lists what is in them.
 preset: otoole-2021
@@ -33,10 +54,5 @@ evaluation_episodes: 10
 
 # What all agents play under, if not what the preset says.
 # conditions:
-#   budget: 100               # per decision; with budget_unit: interactions, frames or seconds
-#   action_set: minimal       # or full
-#   frame_skip: 15
-#   max_frames: 18000         # per episode
-#   mode: 0
-#   difficulty: 0
+{_CONDITIONS}
 """

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from noveltree.bench import PlanningCost, measure_planning
 from noveltree.cli.common import need_extra
 from noveltree.cli.console import LiveLine, out, print_json, table
 from noveltree.errors import InputError
+from noveltree.speed import PlanningCost, measure_planning
 
 app = typer.Typer(
     help="Measure noveltree's own cost on this machine, relative to the raw emulator.", no_args_is_help=True
@@ -79,7 +79,7 @@ def learning(
     [bold]Example[/]: noveltree bench learning --games qbert --decisions 16
     """
     need_extra("Measuring learning")
-    from noveltree.bench.learning import LearningCost, measure_learning
+    from noveltree.speed.learning import LearningCost, measure_learning
 
     listing = table(
         *("game", "(a)", "s/decision", "(b)", "(c)", "us/raw call"),

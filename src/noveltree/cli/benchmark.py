@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -23,6 +23,7 @@ from noveltree.benchmark import (
 from noveltree.benchmark.directory import RESULTS
 from noveltree.benchmark.estimate import Estimate, estimate, makespan
 from noveltree.benchmark.plan import protocols_of
+from noveltree.benchmark.suite import CONDITIONS
 from noveltree.benchmark.template import TEMPLATE
 from noveltree.cli.benchmark_run import Where, run_in_view
 from noveltree.cli.benchmark_view import View, summary
@@ -37,6 +38,7 @@ from noveltree.cli.console import (
     size,
     table,
 )
+from noveltree.cli.options import protocol_options, takes
 from noveltree.errors import InputError
 from noveltree.records.files import check_writable, write_atomically
 from noveltree.results import collect as collect_episodes
@@ -44,6 +46,7 @@ from noveltree.results import collect as collect_episodes
 app = typer.Typer(
     help="Games x agents x trials: plan, run on this machine or on a cluster, collect.", no_args_is_help=True
 )
+_CONDITIONS = protocol_options(CONDITIONS, default="the suite's")
 #: Rows of games and agents that `plan` prints unless told to print every trial.
 _MOST_ROWS = 60
 
@@ -62,9 +65,10 @@ _Suite = Annotated[
 _Dir = Annotated[Path, typer.Argument(help="The benchmark's directory.")]
 _Games = Annotated[str | None, typer.Option("--games", help="Only these games, separated by commas.")]
 _Agents = Annotated[str | None, typer.Option("--agents", help="Only these agents of the suite, by their names.")]
-_Trials = Annotated[int | None, typer.Option("--trials", help="So many trials instead.", min=1)]
-_Episodes = Annotated[int | None, typer.Option("--episodes", help="So many evaluation episodes instead.", min=1)]
-_Budget = Annotated[float | None, typer.Option("--budget", help="Such a budget per decision instead.", min=0)]
+_Trials = Annotated[int | None, typer.Option("--trials", help="Override the suite's number of trials.", min=1)]
+_Episodes = Annotated[
+    int | None, typer.Option("--episodes", help="Override the suite's number of evaluation episodes.", min=1)
+]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 _Workers = Annotated[
     int | None,
@@ -104,16 +108,17 @@ def init(
 
 
 @app.command()
+@takes(_CONDITIONS)
 def plan(
     suite: _Suite,
     games: _Games = None,
     agents: _Agents = None,
     trials: _Trials = None,
     episodes: _Episodes = None,
-    budget: _Budget = None,
     workers: _Workers = None,
     every: Annotated[bool, typer.Option("--all", help="Print every trial.")] = False,
     json: _Json = False,
+    **conditions: Any,
 ) -> None:
     """Print the trials of a suite and what they take, before anything runs.
 
@@ -121,7 +126,7 @@ def plan(
 
     [bold]Example[/]: noveltree benchmark plan paper --workers 80
     """
-    wanted = _part(suite, games, agents, trials, episodes, budget)
+    wanted = _part(suite, games, agents, trials, episodes, conditions)
     planned = plan_suite(wanted)
     estimates = estimate(planned)
     count = workers or cores()
@@ -197,6 +202,7 @@ def _plan_table(trials: Sequence[PlannedTrial], estimates: Sequence[Estimate], *
 
 
 @app.command()
+@takes(_CONDITIONS)
 def run(
     suite: _Suite,
     out_dir: Annotated[Path, typer.Option("--out", help="The benchmark's directory.")],
@@ -206,10 +212,10 @@ def run(
     agents: _Agents = None,
     trials: _Trials = None,
     episodes: _Episodes = None,
-    budget: _Budget = None,
     executor: _Executor = "local",
     address: _Address = None,
     json: _Json = False,
+    **conditions: Any,
 ) -> None:
     """Run a suite, or what is left of it. Finished trials are not run again; interrupted ones go on.
 
@@ -223,7 +229,7 @@ def run(
 
       noveltree benchmark run paper --out /shared/paper --executor ray --address 10.0.0.1:6379
     """
-    wanted = _part(suite, games, agents, trials, episodes, budget)
+    wanted = _part(suite, games, agents, trials, episodes, conditions)
     directory = BenchmarkDirectory.create(out_dir, wanted, plan_suite(wanted))
     _run(directory, Where(executor, address, workers, trial_workers), json=json)
 
@@ -340,8 +346,8 @@ def collect(
 
 def _run(directory: BenchmarkDirectory, where: Where, *, json: bool) -> None:
     view = View(directory, quiet=json)
-    to_go_on = ["noveltree", "benchmark", "resume", str(directory.path)]
-    statuses = run_in_view(directory, where, view, to_go_on=to_go_on)
+    to_resume = ["noveltree", "benchmark", "resume", str(directory.path)]
+    statuses = run_in_view(directory, where, view, to_resume=to_resume)
     if json:
         print_json(summary(directory, statuses))
     else:
@@ -362,12 +368,15 @@ def _part(
     agents: str | None,
     trials: int | None,
     episodes: int | None,
-    budget: float | None,
+    conditions: Mapping[str, Any],
 ) -> Suite:
     suite = read_suite(name)
-    if (games, agents, trials, episodes, budget) == (None, None, None, None, None):
+    chosen = {name: value for name, value in conditions.items() if value is not None}
+    if not chosen and (games, agents, trials, episodes) == (None, None, None, None):
         return suite
-    return suite.part(games=_split(games), agents=_split(agents), trials=trials, episodes=episodes, budget=budget)
+    return suite.part(
+        games=_split(games), agents=_split(agents), trials=trials, episodes=episodes, conditions=chosen
+    )
 
 
 def _split(names: str | None) -> list[str] | None:

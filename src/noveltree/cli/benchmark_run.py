@@ -11,7 +11,7 @@ from noveltree.benchmark import BenchmarkDirectory, run_benchmark
 from noveltree.benchmark.directory import TrialStatus
 from noveltree.benchmark.executors import Executor, LocalExecutor
 from noveltree.cli.benchmark_view import View
-from noveltree.cli.common import apart_from_results, check_executor, interruptible_once, need_extra
+from noveltree.cli.common import apart_from_results, check_executor, need_extra
 from noveltree.cli.console import cores, err
 from noveltree.errors import INTERRUPTED
 
@@ -38,19 +38,14 @@ class Where:
 
 
 def run_in_view(
-    directory: BenchmarkDirectory, where: Where, view: View, *, to_go_on: Sequence[str]
+    directory: BenchmarkDirectory, where: Where, view: View, *, to_resume: Sequence[str]
 ) -> list[TrialStatus]:
-    """Run what is left of a benchmark; where its trials stand then. `to_go_on` is the command to go on with."""
+    """Run what is left of a benchmark; where its trials stand then. `to_resume` is the command that resumes it."""
     if any(trial.protocol.learning is not None for trial in directory.trials):
         need_extra("Training")
-    with interruptible_once():
-        try:
-            with view, apart_from_results(where.executor):
-                return run_benchmark(
-                    directory, where.make(), trial_workers=where.trial_workers, on_change=view.show
-                )
-        except KeyboardInterrupt:
-            err.print(
-                f"Stopped; what was running goes on where it was. To go on: {shlex.join(to_go_on)}", soft_wrap=True
-            )
-            raise typer.Exit(INTERRUPTED) from None
+    try:
+        with view, apart_from_results(where.executor):
+            return run_benchmark(directory, where.make(), trial_workers=where.trial_workers, on_change=view.show)
+    except KeyboardInterrupt:
+        err.print(f"Interrupted; no finished episode is lost. To resume: {shlex.join(to_resume)}", soft_wrap=True)
+        raise typer.Exit(INTERRUPTED) from None

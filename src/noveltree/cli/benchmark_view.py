@@ -15,9 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from noveltree.benchmark.directory import BenchmarkDirectory, State, TrialStatus
+from noveltree.benchmark.progress import Work
 from noveltree.benchmark.scheduler import Benchmark
-from noveltree.benchmark.work import Work
-from noveltree.cli.console import counted, duration, err, out, table
+from noveltree.cli.console import counted, duration, out, table
 from noveltree.errors import RecordError
 from noveltree.records.run_directory import RunDirectory
 
@@ -34,8 +34,8 @@ class View:
     def __init__(self, directory: BenchmarkDirectory, *, quiet: bool) -> None:
         self._directory = directory
         self._quiet = quiet
-        self._live = Live(console=err, transient=True, auto_refresh=False)
-        self._shows = err.is_terminal and not quiet
+        self._live = Live(console=out, transient=True, auto_refresh=False)
+        self._shows = out.is_terminal and not quiet
         self._work: Work | None = None
 
     def __enter__(self) -> View:
@@ -51,7 +51,7 @@ class View:
         """Tell of a trial that has ended, and draw the table anew."""
         if ended is not None and not self._quiet and (line := self._ending(ended)) is not None:
             try:
-                (self._live.console if self._shows else out).print(line, soft_wrap=True)
+                out.print(line, soft_wrap=True)
             except SystemExit:  # rich, when nobody reads any more, as in `| head`: no reason to stop
                 self._quiet = True
         if self._shows:
@@ -78,7 +78,7 @@ class View:
         if not running and counts["failed"]:
             out.print(f"To try again what failed: {self._command('retry-failed')}", soft_wrap=True)
         if not running and counts.keys() & {"interrupted", "waiting", "running"}:
-            out.print(f"To go on: {self._command('resume')}", soft_wrap=True)
+            out.print(f"To resume: {self._command('resume')}", soft_wrap=True)
         if counts["finished"] == len(statuses):
             out.print(f"To make a table: {self._command('collect')}", soft_wrap=True)
 
@@ -95,9 +95,9 @@ class View:
 
     def _picture(self, benchmark: Benchmark, work: Work) -> RenderableType:
         """What fits on the screen: failures, then what is running, then the sums."""
-        room = max(3, err.height - 4)
+        room = max(3, out.height - 4)
         failed = benchmark.in_state("failed")
-        lines: list[RenderableType] = [_failure(status, width=err.width) for status in failed[: room // 3]]
+        lines: list[RenderableType] = [_failure(status, width=out.width) for status in failed[: room // 3]]
         listing = Table(box=None, pad_edge=False, header_style="bold")
         for column in ("game", "agent", "trial", "doing", "mean", "time"):
             listing.add_column(

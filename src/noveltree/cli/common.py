@@ -1,14 +1,12 @@
-"""What several commands share: what must be installed, where workers are, and interrupts."""
+"""What several commands share: what must be installed, and where workers are."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
-import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from types import FrameType
 
 from noveltree.errors import InputError
 
@@ -17,7 +15,7 @@ _PACKAGES = ("torch", "onnx", "onnxruntime", "safetensors")
 
 
 def need_extra(what: str, packages: Sequence[str] = _PACKAGES, *, extra: str = "learn") -> None:
-    """Complain if something needs packages that are not installed, and say how to get them."""
+    """Raise InputError if something needs packages that are not installed, and say how to get them."""
     missing = [package for package in packages if importlib.util.find_spec(package) is None]
     if missing:
         raise InputError(
@@ -27,7 +25,7 @@ def need_extra(what: str, packages: Sequence[str] = _PACKAGES, *, extra: str = "
 
 
 def check_executor(executor: str, address: str | None) -> None:
-    """Complain about an executor that is not known or not installed."""
+    """Raise InputError if an executor is not known or not installed."""
     if executor not in ("local", "ray"):
         raise InputError(f"The executor is local or ray, not {executor!r}.")
     if executor == "local" and address is not None:
@@ -37,29 +35,5 @@ def check_executor(executor: str, address: str | None) -> None:
 
 
 def apart_from_results(executor: str) -> AbstractContextManager[object]:
-    """Let what Ray has to say, which it prints to standard output, not get between results."""
+    """Keep what Ray prints to standard output apart from results."""
     return contextlib.redirect_stdout(sys.stderr) if executor == "ray" else contextlib.nullcontext()
-
-
-@contextlib.contextmanager
-def interruptible_once() -> Iterator[None]:
-    """Let an impatient second Ctrl-C not disturb the ending that the first one led to, until the process ends."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    heeded = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
-    interrupted = False
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        nonlocal interrupted
-        interrupted = True
-        for each in heeded:
-            signal.signal(each, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    for number in heeded:
-        signal.signal(number, interrupt)
-    try:
-        yield
-    finally:
-        if not interrupted:
-            for number in heeded:
-                signal.signal(number, before[number])

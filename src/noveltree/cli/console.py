@@ -14,12 +14,12 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from noveltree.report.wording import counted as counted
+from noveltree.wording import counted as counted
 
 # No markup: what is printed are names of files and of games, in which brackets and colons mean nothing.
 #: Results.
 out = Console(highlight=False, markup=False, emoji=False)
-#: Progress and complaints.
+#: Errors and warnings.
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
@@ -50,11 +50,11 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
 
 
 class LiveLine:
-    """One line that is rewritten in place on a terminal, and nothing elsewhere."""
+    """One line that is rewritten in place on a terminal, below all that is printed to `out`; elsewhere nothing."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._live = (
-            Live(console=err, transient=True, refresh_per_second=8) if err.is_terminal and not quiet else None
+            Live(console=out, transient=True, refresh_per_second=8) if out.is_terminal and not quiet else None
         )
 
     def __enter__(self) -> LiveLine:
@@ -67,7 +67,11 @@ class LiveLine:
 
     def update(self, line: str) -> None:
         if self._live is not None:
-            self._live.update(line[: err.width - 1])
+            self._live.update(line[: out.width - 1])
+
+    def warn(self, text: str) -> None:
+        """Print a warning above the line."""
+        (err if self._live is None else out).print(text, soft_wrap=True)
 
 
 def completion(names: Iterable[str]) -> Callable[[str], list[str]]:

@@ -18,6 +18,7 @@ from noveltree.simulators.games import (
     HISTORY_RESET_GAMES,
     PAPER_GAMES,
     all_games,
+    bundled_games,
     canonical_game,
 )
 from noveltree.version import __version__
@@ -30,7 +31,7 @@ _PACKAGES = (
     "pydantic",
     "typer",
     "rich",
-    "pyyaml",
+    "ruamel.yaml",
     "scipy",
     "imageio-ffmpeg",
 )
@@ -119,7 +120,7 @@ def _version(package: str) -> str | None:
 
 
 def _check_roms() -> str:
-    missing = sorted(set(PAPER_GAMES) - set(all_games()))
+    missing = sorted(set(PAPER_GAMES) - set(bundled_games()))
     if missing:
         raise NoveltreeError(
             f"ale-py has no ROM of {', '.join(missing)}; reinstall it: pip install --force ale-py."

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from noveltree.cli.common import interruptible_once, need_extra
+from noveltree.cli.common import need_extra
 from noveltree.cli.console import LiveLine, counted, out, print_json
 from noveltree.episodes import Episode
 
@@ -30,7 +30,7 @@ def evaluate(
 
     scores: list[float] = []
     spent = 0
-    with interruptible_once(), LiveLine(quiet=json) as line:
+    with LiveLine(quiet=json) as line:
 
         def show() -> None:
             mean = f", mean {sum(scores) / len(scores):,.5g}" if scores else ""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,34 +14,29 @@ from rich.text import Text
 from noveltree.agents import AGENTS, get_agent
 from noveltree.cli.common import need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
+from noveltree.cli.options import CONDITIONS, PLANNING, protocol_options, takes
 from noveltree.episodes import Decision, End, Play, drive
 from noveltree.errors import INTERRUPTED, InputError
-from noveltree.evaluation import UNINFORMED, Evaluation
-from noveltree.protocol import DEFAULT_PRESET, PRESETS, Protocol, make_protocol
-from noveltree.records import (
-    EpisodeRecord,
-    check_video,
-    check_writable,
-    render_episode,
-    unused,
-    write_episode,
-)
-from noveltree.simulators import Simulator
-from noveltree.simulators.games import all_games, game_title
+from noveltree.heuristics import UNINFORMED, Heuristics
+from noveltree.protocol import DEFAULT_PRESET, PRESETS, Protocol, default_learning, make_protocol
+from noveltree.records import EpisodeRecord, check_writable, unused, write_episode
+from noveltree.replay import check_video, render_episode
+from noveltree.signals import held_back
+from noveltree.simulators import Simulator, SimulatorSettings, all_names
 
 if TYPE_CHECKING:
     from noveltree.records.run_directory import RunDirectory
 
-_PLAN = "Planning"
 _CONDITIONS = "Conditions"
 
 
+@takes(protocol_options((*CONDITIONS, *PLANNING)))
 def play(
     game: Annotated[
         str,
         typer.Argument(
             help="An Atari game in any spelling, a Gymnasium id, or 'corridor'.",
-            autocompletion=completion((*all_games(), "corridor")),
+            autocompletion=completion(all_names()),
         ),
     ],
     agent: Annotated[
@@ -59,7 +52,7 @@ def play(
     ] = DEFAULT_PRESET,
     budget: Annotated[
         int | None,
-        typer.Option(help="Interactions per decision.", show_default="100", rich_help_panel=_CONDITIONS),
+        typer.Option(help="Interactions per decision.", show_default="100", rich_help_panel=_CONDITIONS, min=1),
     ] = None,
     seconds: Annotated[
         float | None,
@@ -78,50 +71,7 @@ def play(
     video: Annotated[Path | None, typer.Option(help="Write a video too (.mp4 or .gif).", dir_okay=False)] = None,
     out_dir: Annotated[Path, typer.Option("--out", help="Directory for the episode files.")] = Path("episodes"),
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    action_set: Annotated[
-        str | None, typer.Option(help="minimal or full.", show_default="minimal", rich_help_panel=_CONDITIONS)
-    ] = None,
-    frame_skip: Annotated[
-        int | None,
-        typer.Option(help="Frames an action is held.", show_default="15", rich_help_panel=_CONDITIONS),
-    ] = None,
-    max_frames: Annotated[
-        int | None,
-        typer.Option(help="Frames per episode at most.", show_default="18000", rich_help_panel=_CONDITIONS),
-    ] = None,
-    mode: Annotated[int | None, typer.Option(help="Mode of the game.", rich_help_panel=_CONDITIONS)] = None,
-    difficulty: Annotated[
-        int | None, typer.Option(help="Difficulty of the game.", rich_help_panel=_CONDITIONS)
-    ] = None,
-    cache: Annotated[
-        bool | None,
-        typer.Option(
-            "--cache/--no-cache",
-            help="Keep the subtree of the executed action.",
-            show_default="cache",
-            rich_help_panel=_CONDITIONS,
-        ),
-    ] = None,
-    features: Annotated[
-        str | None,
-        typer.Option(help="pixels, ram, bprost or atoms.", show_default="pixels", rich_help_panel=_PLAN),
-    ] = None,
-    horizon: Annotated[
-        int | None, typer.Option(help="Depth of the lookahead.", show_default="100", rich_help_panel=_PLAN)
-    ] = None,
-    discount: Annotated[
-        float | None, typer.Option(help="Discount in the backup.", show_default="1", rich_help_panel=_PLAN)
-    ] = None,
-    tie_breaking: Annotated[
-        str | None,
-        typer.Option(help="random or larger-subtree.", show_default="random", rich_help_panel=_PLAN),
-    ] = None,
-    rollout_depth: Annotated[
-        int | None, typer.Option(help="Length of random rollouts (uct, rtdp).", rich_help_panel=_PLAN)
-    ] = None,
-    exploration: Annotated[
-        float | None, typer.Option(help="Constant of UCB1 (uct).", rich_help_panel=_PLAN)
-    ] = None,
+    **choices: Any,
 ) -> None:
     """Play a game, print the score, and record the episodes so that anyone can verify them.
 
@@ -138,34 +88,19 @@ def play(
       noveltree play qbert --weights runs/qbert-n-cpl-seed0
     """
     learnt = _Learnt.by(weights, agent)
-    amount, unit = _chosen_budget(budget, seconds, frames)
-    choices = {
-        "agent": agent,
-        "budget": amount,
-        "budget_unit": unit,
-        "action_set": action_set,
-        "frame_skip": frame_skip,
-        "max_frames": max_frames,
-        "mode": mode,
-        "difficulty": difficulty,
-        "cache": cache,
-        "features": features,
-        "horizon": horizon,
-        "discount": discount,
-        "tie_breaking": tie_breaking,
-        "rollout_depth": rollout_depth,
-        "exploration": exploration,
-    }
-    protocol = make_protocol(game, preset=preset, **(choices if learnt is None else learnt.complete(choices, game)))
+    choices |= {"agent": agent, **_chosen_budget(budget, seconds, frames)}
+    if learnt is not None:
+        choices = learnt.complete(choices, game)
+    protocol = make_protocol(game, preset=preset, **choices)
     if video is not None:
         check_video(video, protocol)
         check_writable(video.parent)
     check_writable(out_dir)
     results: list[dict[str, Any]] = []
     with contextlib.closing(protocol.make_simulator()) as simulator:
-        evaluation, digest = (UNINFORMED, None) if learnt is None else learnt.evaluation(protocol, simulator)
+        heuristics, digest = (UNINFORMED, None) if learnt is None else learnt.heuristics(protocol, simulator)
         for index in range(episodes):
-            session = _Session(protocol, simulator, seed, index, episodes, out_dir, evaluation, digest)
+            session = _Session(protocol, simulator, seed, index, episodes, out_dir, heuristics, digest)
             interrupted = session.run(max_steps, quiet=json)
             results.append(session.result())
             if not json:
@@ -193,23 +128,19 @@ class _Learnt:
     def by(cls, weights: Path | None, agent: str | None) -> _Learnt | None:
         """The run in `weights`; None if there is none, and the agent needs none."""
         if weights is None:
-            if agent is not None and get_agent(agent).learns:
+            if agent is not None and default_learning(get_agent(agent)) is not None:
                 raise InputError(
                     f"{agent} plays with networks that it has learnt: train it with `noveltree train`, and give "
                     "the run's directory with --weights."
                 )
             return None
-        if agent is not None and not get_agent(agent).learns:
-            raise InputError(f"{agent} learns nothing, so it cannot play with the networks in {weights}.")
         need_extra("Playing with networks", ("onnx", "onnxruntime", "safetensors"))
         from noveltree.records.run_directory import RunDirectory
 
-        return cls(RunDirectory.open(weights)).of(agent)
-
-    def of(self, agent: str | None) -> _Learnt:
-        if agent is not None and get_agent(agent).name != self.agent:
-            raise InputError(f"The weights in {self.run.path} are of another agent: {self.agent}, not {agent}.")
-        return self
+        learnt = cls(RunDirectory.open(weights))
+        if agent is not None and get_agent(agent).name != learnt.agent:
+            raise InputError(f"The weights in {weights} are of another agent: {learnt.agent}, not {agent}.")
+        return learnt
 
     @property
     def agent(self) -> str:
@@ -222,18 +153,17 @@ class _Learnt:
             raise InputError(f"The weights in {self.run.path} are of another game: {learnt.game}, not {game}.")
         if choices["budget"] is None:
             choices = {**choices, "budget": learnt.budget, "budget_unit": learnt.budget_unit}
-        emulator = () if learnt.simulator == "atari" else ("frame_skip",)  # not to be chosen elsewhere
-        for name, value in choices.items():
-            if value is None and name not in emulator:
-                choices = {**choices, name: getattr(learnt, name)}
-        return {**choices, "learning": learnt.learning}
+        # What cannot be chosen for such a game is not chosen.
+        kept = {*SimulatorSettings.model_fields} - {*learnt.simulator_kind.takes}
+        own = {name: getattr(learnt, name) for name, value in choices.items() if value is None and name not in kept}
+        return {**choices, **own, "learning": learnt.learning}
 
-    def evaluation(self, protocol: Protocol, simulator: Simulator) -> tuple[Evaluation, str]:
+    def heuristics(self, protocol: Protocol, simulator: Simulator) -> tuple[Heuristics, str]:
         """The networks, and the digest of their weights."""
         from noveltree.trial import read_weights
 
         deployment = read_weights(self.run, protocol, simulator)
-        return deployment.evaluation(), deployment.digest
+        return deployment.heuristics(), deployment.digest
 
 
 class _Session:
@@ -247,11 +177,11 @@ class _Session:
         index: int,
         episodes: int,
         out_dir: Path,
-        evaluation: Evaluation,
+        heuristics: Heuristics,
         weights: str | None,
     ) -> None:
         self._protocol = protocol
-        self._evaluation, self._weights = evaluation, weights
+        self._heuristics, self._weights = heuristics, weights
         self._seed, self._index, self._episodes = seed, index, episodes
         self._out_dir = out_dir
         self._play = protocol.make_play(simulator, seed=seed, index=index)
@@ -267,7 +197,7 @@ class _Session:
         interrupted = False
         try:
             with LiveLine(quiet=quiet) as self._line:
-                drive([self._play], self._evaluation, decisions=steps, on_decision=self._decided)
+                drive([self._play], self._heuristics, decisions=steps, on_decision=self._decided)
         except KeyboardInterrupt:
             interrupted = True
         except Exception:
@@ -275,7 +205,10 @@ class _Session:
                 self._write(interrupted=True)
                 err.print(f"What was played so far is in {self.file}.", soft_wrap=True)
             raise
-        self._write(interrupted=interrupted)
+        try:
+            self._write(interrupted=interrupted)
+        except KeyboardInterrupt:  # which came while it was written
+            interrupted = True
         return interrupted
 
     def result(self) -> dict[str, Any]:
@@ -297,11 +230,10 @@ class _Session:
 
     def report(self) -> None:
         episode = self.record.episode
-        title = game_title(self._protocol.game) if self._protocol.simulator == "atari" else self._protocol.game
         rate = episode.interactions / episode.seconds if episode.seconds else 0.0
         which = f", episode {self._index}" if self._episodes > 1 else ""
         line = Text.assemble(
-            (title, "bold"),
+            (self._protocol.title, "bold"),
             f", {self._protocol.agent}, seed {self._seed}{which}: score ",
             (f"{episode.score:,.10g}", "bold"),
             f" in {counted(episode.steps, 'step')} ({episode.end}), "
@@ -339,39 +271,20 @@ class _Session:
         )
 
     def _write(self, *, interrupted: bool) -> None:
-        with _undisturbed():
+        with held_back():
             episode = self._play.episode(interrupted=interrupted)
             self.record = EpisodeRecord(episode, self._protocol, self._seed, self._index, weights=self._weights)
             self.file = unused(self._out_dir / self.record.file_name())
             write_episode(self.file, self.record)
 
 
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let an impatient second Ctrl-C not cut off the writing that the first one led to."""
-    handlers = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-
-
-def _chosen_budget(
-    interactions: int | None, seconds: float | None, frames: int | None
-) -> tuple[float | None, str | None]:
-    chosen = [
-        (float(amount), unit)
-        for amount, unit in ((interactions, "interactions"), (seconds, "seconds"), (frames, "frames"))
-        if amount is not None
-    ]
+def _chosen_budget(interactions: int | None, seconds: float | None, frames: int | None) -> dict[str, Any]:
+    given = {"interactions": interactions, "seconds": seconds, "frames": frames}
+    chosen = [(unit, amount) for unit, amount in given.items() if amount is not None]
     if len(chosen) > 1:
         raise InputError("Choose one of --budget, --seconds and --frames.")
-    if not chosen:
-        return None, None
-    if not chosen[0][0] > 0:
-        raise InputError(f"A budget must be more than 0 {chosen[0][1]}, not {chosen[0][0]:g}.")
-    return chosen[0]
+    unit, amount = chosen[0] if chosen else (None, None)
+    return {"budget": amount, "budget_unit": unit}
 
 
 def _summary(protocol: Protocol, seed: int, results: list[dict[str, Any]]) -> dict[str, Any]:

@@ -9,7 +9,8 @@ import typer
 
 from noveltree.cli.console import LiveLine, out
 from noveltree.errors import InputError
-from noveltree.records import LARGEST_SCALE, read_episode, render_episode
+from noveltree.records import read_episode
+from noveltree.replay import LARGEST_SCALE, render_episode
 
 
 def render(

@@ -78,7 +78,7 @@ def taxonomy(
     view = View(directory, quiet=json)
     again = ["noveltree", "taxonomy", *(games or ()), *_option("--suite", suite), "--out", str(out_dir)]
     again += _option("--workers", workers)
-    statuses = run_in_view(directory, Where(workers=workers), view, to_go_on=again)
+    statuses = run_in_view(directory, Where(workers=workers), view, to_resume=again)
     failed = [status for status in statuses if status.state == "failed"]
     if not json:
         view.print_failures(failed)

@@ -10,49 +10,45 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import pydantic
 import typer
 from rich.text import Text
 
 from noveltree.agents import AGENTS, get_agent
-from noveltree.cli.common import apart_from_results, check_executor, interruptible_once, need_extra
+from noveltree.cli.common import apart_from_results, check_executor, need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
+from noveltree.cli.options import CONDITIONS, PLANNING, chosen_learning, learning_options, protocol_options, takes
 from noveltree.errors import INTERRUPTED, InputError
-from noveltree.learning import LearningSettings
-from noveltree.protocol import Protocol, make_protocol
-from noveltree.simulators.games import all_games, game_title
+from noveltree.protocol import Protocol, default_learning, make_protocol
+from noveltree.simulators import all_names
 
 if TYPE_CHECKING:
     from noveltree.collection import Placement
     from noveltree.records.tensorboard import TensorBoard
     from noveltree.trial import Progress, Watcher
 
-_LEARN = "Learning"
 _MACHINE = "This machine"
+_LEARNERS = [name for name, agent in AGENTS.items() if default_learning(agent) is not None]
 #: What may be chosen anew when a run goes on; the rest is part of the run.
 _NOT_OF_THE_RUN = ("resume", "json", "workers", "episodes_at_once", "device", "executor", "address")
-#: Options whose settings are called otherwise.
-_OPTIONS = {"targets": "value-targets"}
 
 
+@takes(learning_options() | protocol_options((*CONDITIONS, *PLANNING)))
 def train(
     context: typer.Context,
     game: Annotated[
         str | None,
         typer.Argument(
             help="An Atari game in any spelling, a Gymnasium id, or 'corridor'.",
-            autocompletion=completion((*all_games(), "corridor")),
+            autocompletion=completion(all_names()),
         ),
     ] = None,
     agent: Annotated[
         str,
         typer.Option(
-            help="n-cpl, n-cpl-d or cpl.",
-            autocompletion=completion([name for name, known in AGENTS.items() if known.learns]),
+            help=f"{', '.join(_LEARNERS)}.",
+            autocompletion=completion(_LEARNERS),
         ),
     ] = "n-cpl",
-    interactions: Annotated[int, typer.Option(help="Training budget.", min=1)] = 20_000_000,
-    interval: Annotated[int, typer.Option(help="Interactions between two updates, about.", min=1)] = 1_000_000,
     seed: Annotated[int, typer.Option(help="Seed of the trial.", min=0, max=2**64 - 1)] = 0,
     out_dir: Annotated[
         Path | None, typer.Option("--out", help="The run's directory.", show_default="runs/GAME-AGENT-seedN")
@@ -80,30 +76,16 @@ def train(
     budget: Annotated[
         int | None, typer.Option(help="Interactions per decision.", show_default="100", min=1)
     ] = None,
-    action_set: Annotated[str | None, typer.Option(help="minimal or full.", show_default="minimal")] = None,
-    max_frames: Annotated[
-        int | None, typer.Option(help="Frames per episode at most.", show_default="18000", min=1)
+    more: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any setting of learning, such as learning.value.batch=64; docs/settings.md lists them.",
+            rich_help_panel="Learning",
+        ),
     ] = None,
-    features: Annotated[
-        str | None, typer.Option(help="pixels, ram, bprost or atoms.", show_default="pixels")
-    ] = None,
-    value_targets: Annotated[
-        str, typer.Option(help="paper (TD(0)), lambda-returns or monte-carlo.", rich_help_panel=_LEARN)
-    ] = "paper",
-    retention: Annotated[
-        str,
-        typer.Option(help="Transitions that outlive an interval: paper (none) or latest.", rich_help_panel=_LEARN),
-    ] = "paper",
-    p_value: Annotated[
-        float, typer.Option(help="Below it Welch's test rejects an update.", rich_help_panel=_LEARN)
-    ] = 0.1,
-    sides: Annotated[str, typer.Option(help="two-sided or one-sided.", rich_help_panel=_LEARN)] = "two-sided",
-    evaluation: Annotated[
-        str, typer.Option(help="frozen, or continuing to learn.", rich_help_panel=_LEARN)
-    ] = "frozen",
-    evaluation_episodes: Annotated[
-        int, typer.Option(help="Episodes of the evaluation.", min=1, rich_help_panel=_LEARN)
-    ] = 10,
+    **choices: Any,
 ) -> None:
     """Train an agent, then evaluate it. To go on after a crash, run the same command again.
 
@@ -112,6 +94,8 @@ def train(
       noveltree train qbert --interactions 2000000
 
       noveltree train breakout --agent n-cpl-d --workers 2 --seed 1
+
+      noveltree train qbert --value-targets lambda-returns --set learning.value.targets.lambda_=0.8
 
       noveltree train --resume runs/qbert-n-cpl-seed0
 
@@ -130,25 +114,12 @@ def train(
     else:
         if game is None:
             raise InputError("Which game? Give its name, or --resume DIR to go on with a run.")
-        if not get_agent(agent).learns:
-            learners = ", ".join(name for name, known in AGENTS.items() if known.learns)
-            raise InputError(f"{agent} learns nothing; the agents that do are {learners}.")
-        settings = _settings(
-            schedule={"interactions": interactions, "interval": interval, "p_value": p_value, "sides": sides},
-            value={"targets": {"kind": value_targets}},
-            retention={"kind": retention},
-            evaluation=evaluation,
-            evaluation_episodes=evaluation_episodes,
-        )
-        protocol = make_protocol(
-            game,
-            agent=agent,
-            budget=budget,
-            action_set=action_set,
-            max_frames=max_frames,
-            features=features,
-            learning=settings,
-        )
+        usual = default_learning(get_agent(agent))
+        if usual is None:
+            raise InputError(f"{agent} learns nothing; the agents that do are {', '.join(_LEARNERS)}.")
+        learning = chosen_learning(usual, choices, more or ())
+        chosen = {name: choices[name] for name in (*CONDITIONS, *PLANNING)}
+        protocol = make_protocol(game, agent=agent, budget=budget, learning=learning, **chosen)
         name = f"{protocol.game.replace('/', '-')}-{protocol.agent}-seed{seed}"
         session = _Session(out_dir or Path("runs") / name, protocol, seed)
     with apart_from_results(executor), _placement(executor, address, workers) as placement:
@@ -169,7 +140,7 @@ def _placement(executor: str, address: str | None, workers: int) -> Iterator[Pla
 
 
 def _check_nothing_chosen(context: typer.Context) -> None:
-    """Complain about what was given with `--resume` and would not be heeded."""
+    """Raise InputError about what was given with `--resume` and would not be heeded."""
     given = [
         parameter.opts[0]
         for parameter in context.command.params
@@ -180,18 +151,6 @@ def _check_nothing_chosen(context: typer.Context) -> None:
         raise InputError(f"With --resume everything about the run is known: leave out {', '.join(given)}.")
 
 
-def _settings(**chosen: Any) -> LearningSettings:
-    try:
-        return LearningSettings.model_validate(chosen)
-    except pydantic.ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        setting = str(first["loc"][-1]).replace("_", "-")
-        option = _OPTIONS.get(setting, setting)
-        expected = first.get("ctx", {}).get("expected_tags")
-        complaint = f"this is none of {expected}" if expected else first["msg"].lower().rstrip(".")
-        raise InputError(f"--{option}: {complaint}.") from error
-
-
 class _Session:
     """Training on the command line, and what is to be said of it."""
 
@@ -199,31 +158,31 @@ class _Session:
         assert protocol.learning is not None
         self._directory, self._protocol, self._seed = directory, protocol, seed
         self._budget = protocol.learning.schedule.interactions
-        self._started = time.monotonic()
+        self._evaluated = protocol.learning.evaluation_episodes
+        self._started: tuple[float, int] | None = None
+        """When the first interactions were reported, and how many of them were played in this life of the run."""
 
     def run(
         self, workers: int, at_once: int, device: str, placement: Placement | None, *, json: bool
     ) -> dict[str, Any]:
         from noveltree.trial import train as train_in
 
-        with interruptible_once():
-            try:
-                with self._tensorboard() as tensorboard, LiveLine(quiet=json) as self._line:
-                    result = train_in(
-                        self._directory,
-                        self._protocol,
-                        seed=self._seed,
-                        workers=workers,
-                        episodes_at_once=at_once,
-                        device=device,
-                        placement=placement,
-                        watcher=self._watcher(tensorboard, json=json),
-                    )
-            except KeyboardInterrupt:
-                command = shlex.join(["noveltree", "train", "--resume", str(self._directory)])
-                err.print(f"Interrupted. To go on: {command}", soft_wrap=True)
-                raise typer.Exit(INTERRUPTED) from None
-        return result
+        try:
+            with self._tensorboard() as tensorboard, LiveLine(quiet=json) as self._line:
+                return train_in(
+                    self._directory,
+                    self._protocol,
+                    seed=self._seed,
+                    workers=workers,
+                    episodes_at_once=at_once,
+                    device=device,
+                    placement=placement,
+                    watcher=self._watcher(tensorboard, json=json),
+                )
+        except KeyboardInterrupt:
+            command = shlex.join(["noveltree", "train", "--resume", str(self._directory)])
+            err.print(f"Interrupted. To resume: {command}", soft_wrap=True)
+            raise typer.Exit(INTERRUPTED) from None
 
     def report(self, result: dict[str, Any], *, json: bool) -> None:
         if json:
@@ -240,9 +199,7 @@ class _Session:
             if tensorboard is not None:
                 tensorboard.add(line)
 
-        return Watcher(
-            progress=self._show, metrics=add_metrics, notice=lambda text: err.print(text, soft_wrap=True)
-        )
+        return Watcher(progress=self._show, metrics=add_metrics, notice=self._line.warn)
 
     @contextlib.contextmanager
     def _tensorboard(self) -> Iterator[TensorBoard | None]:
@@ -256,23 +213,29 @@ class _Session:
             yield writer
 
     def _show(self, progress: Progress) -> None:
-        elapsed = time.monotonic() - self._started
-        rate = max(0, progress.interactions - progress.replayed) / elapsed if elapsed else 0.0
-        left = duration(max(0, self._budget - progress.interactions) / rate) if rate else "?"
+        now, played = time.monotonic(), progress.interactions - progress.replayed
+        since, before_that = self._started = self._started or (now, played)
+        rate = max(0, played - before_that) / (now - since) if now > since else 0.0
         mean = f"{sum(progress.returns) / len(progress.returns):,.5g}" if progress.returns else "-"
         before = ""
         if progress.last_return is not None and progress.verdict is not None:
             word = "accepted" if progress.verdict.accepted else "rejected"
             before = f" (before: {progress.last_return:,.5g}, {word})"
-        now = f"mean {mean} of {len(progress.returns)}{before}"
-        if progress.stage == "evaluating":  # the budget is spent: it says nothing of how long this takes
-            self._line.update(f"evaluation: {now}  {rate:,.0f}/s")
+        episodes = len(progress.returns)
+        if progress.stage == "evaluating":
+            self._line.update(
+                f"evaluation: {episodes} of {self._evaluated} episodes, mean {mean}{before}  {rate:,.0f}/s"
+            )
             return
+        done = f"{progress.interactions:,} of {self._budget:,}"
+        left = f"{duration((self._budget - progress.interactions) / rate)} left" if rate else "? left"
+        if progress.interactions >= self._budget:  # the last interval's episodes are played to their end
+            done, left = f"{self._budget:,} spent", "last episodes"
         learning = ", learning" if progress.stage == "learning" else ""
         # What matters less stands last, where a narrow terminal cuts it off.
         self._line.update(
-            f"{progress.interactions:,} of {self._budget:,}  {rate:,.0f}/s  {left} left  "
-            f"interval {progress.interval}{learning}: {now}"
+            f"{done}  {rate:,.0f}/s  {left}  "
+            f"interval {progress.interval}{learning}: mean {mean} of {episodes}{before}"
         )
 
     def _report_interval(self, line: dict[str, Any]) -> None:
@@ -286,10 +249,9 @@ class _Session:
         )
 
     def _report(self, result: dict[str, Any]) -> None:
-        title = game_title(self._protocol.game) if self._protocol.simulator == "atari" else self._protocol.game
         out.print(
             Text.assemble(
-                (title, "bold"),
+                (self._protocol.title, "bold"),
                 f", {self._protocol.agent}, seed {self._seed}: mean score ",
                 (f"{result['score']:,.10g}", "bold"),
                 f" of {counted(len(result['scores']), 'episode')} after "

@@ -9,9 +9,10 @@ import typer
 from rich.text import Text
 
 from noveltree.cli.console import LiveLine, cores, counted, out, print_json
-from noveltree.errors import INTERRUPTED, InputError, NoveltreeError
-from noveltree.records import read_episode, verify_episode
+from noveltree.errors import InputError, NoveltreeError
+from noveltree.records import read_episode
 from noveltree.records.manifest import MANIFEST
+from noveltree.replay import verify_episode
 from noveltree.results import Audit, audit
 
 
@@ -42,18 +43,15 @@ def verify(
         raise InputError("Only directories are signed off; leave out --renew.")
     files: list[dict[str, Any]] = []
     directories: list[dict[str, Any]] = []
-    try:
-        for number, path in enumerate(paths, start=1):
-            if path.is_dir():
-                directories.append(_verify_directory(path, workers or cores(), renew=renew, quiet=json))
-                continue
-            with LiveLine(quiet=json) as line:
-                line.update(f"Verifying {number} of {len(paths)}: {path}")
-                files.append(_verify_file(path))
-            if not json:
-                _report_file(files[-1])
-    except KeyboardInterrupt:
-        raise typer.Exit(INTERRUPTED) from None
+    for number, path in enumerate(paths, start=1):
+        if path.is_dir():
+            directories.append(_verify_directory(path, workers or cores(), renew=renew, quiet=json))
+            continue
+        with LiveLine(quiet=json) as line:
+            line.update(f"Verifying {number} of {len(paths)}: {path}")
+            files.append(_verify_file(path))
+        if not json:
+            _report_file(files[-1])
     failed = sum(not result["holds"] for result in (*files, *directories))
     if json:
         print_json({"verified": len(paths) - failed, "failed": failed, "files": files, "directories": directories})

@@ -4,7 +4,6 @@ from noveltree.collection.collector import Collected as Collected
 from noveltree.collection.collector import Collector as Collector
 from noveltree.collection.collector import Listener as Listener
 from noveltree.collection.collector import collect_all as collect_all
-from noveltree.collection.collector import replay as replay
 from noveltree.collection.in_process import InProcess as InProcess
 from noveltree.collection.placement import Placement as Placement
 from noveltree.collection.workers import Workers as Workers

@@ -1,4 +1,4 @@
-"""What every way of collecting episodes offers, and how a recorded episode is collected again without planning."""
+"""What every way of collecting episodes offers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from noveltree.episodes import Decision, End, Episode, Play, digest
-from noveltree.errors import RecordError
+from noveltree.episodes import Decision, End, Episode, Play
 from noveltree.learning.deployment import Deployment
 from noveltree.learning.experience import CriticalPath
-from noveltree.simulators import Simulator
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +94,3 @@ def make_path(observations: Sequence[NDArray[Any]], episode: Episode) -> Critica
         rewards=np.array(episode.rewards, dtype=np.float64),
         terminal=episode.end is End.TERMINAL,
     )
-
-
-def replay(simulator: Simulator, interval: int, index: int, episode: Episode) -> Collected:
-    """Collect an episode that was recorded, by repeating its actions: one interaction per time step."""
-    state = simulator.start()
-    observations = [state.observation]
-    for decision in episode.decisions:
-        state, reward, _ = simulator.step(state, decision.action)
-        observations.append(state.observation)
-        if reward != decision.reward:
-            break
-    if digest(state.observation) != episode.final_observation or len(observations) != episode.steps + 1:
-        raise RecordError(f"The recorded episode {index} of interval {interval} does not replay.")
-    return Collected(interval, index, episode, make_path(observations, episode))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
-import multiprocessing.resource_tracker
 import os
-import signal
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Protocol
 
 from noveltree.collection.working import WorkArguments, work
+from noveltree.signals import leave_to_parent, starting_processes
 
 
 class WorkerProcess(Protocol):
@@ -59,14 +58,8 @@ class LocalPlacement:
     def _start(self, arguments: WorkArguments) -> WorkerProcess:
         here, there = self._context.Pipe()
         process = self._context.Process(target=_work, args=(there, os.getpid(), arguments), daemon=True)
-        # Ctrl-C is for this process, which then ends its workers: they inherit that they do not heed it. A tracker
-        # that is started in between would heed it again.
-        multiprocessing.resource_tracker.ensure_running()
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
+        with starting_processes():
             process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         there.close()
         return _LocalProcess(process, here)
 
@@ -90,5 +83,5 @@ class _LocalProcess:
 
 
 def _work(connection: Connection, parent: int, arguments: WorkArguments) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    leave_to_parent()
     work(connection, arguments, orphaned=lambda: os.getppid() != parent)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from noveltree.collection.collector import Collected, PathRecorder
 from noveltree.episodes import Decision, Play, drive_stream
-from noveltree.evaluation import UNINFORMED, Evaluation
+from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.learning.deployment import Deployment
 from noveltree.protocol import Protocol
 
@@ -45,14 +45,14 @@ class Playing:
         self._listen = listen
         self._decided = decided
         self._simulator = protocol.make_simulator()
-        self._evaluation: Evaluation = UNINFORMED
-        self._driven_with: Evaluation = UNINFORMED
+        self._heuristics: Heuristics = UNINFORMED
+        self._driven_with: Heuristics = UNINFORMED
         self._orders: deque[Order] = deque()
         self._playing: dict[Play, tuple[Order, PathRecorder]] = {}
 
     def deploy(self, deployment: Deployment | None) -> None:
         """Begin episodes with these networks from now on."""
-        self._evaluation = UNINFORMED if deployment is None else deployment.evaluation(device=self._device)
+        self._heuristics = UNINFORMED if deployment is None else deployment.heuristics(device=self._device)
 
     def order(self, order: Order) -> None:
         self._orders.append(order)
@@ -60,7 +60,7 @@ class Playing:
     def run(self) -> Iterator[Collected]:
         """Play until nothing is ordered any more; each episode when it is over."""
         while self._orders:
-            self._driven_with = self._evaluation
+            self._driven_with = self._heuristics
             for play in drive_stream(self, self._driven_with, at_once=self._at_once, on_decision=self._decided_in):
                 order, recorder = self._playing.pop(play)
                 episode = play.episode()
@@ -74,7 +74,7 @@ class Playing:
 
     def __next__(self) -> Play:
         self._listen()
-        if not self._orders or self._evaluation is not self._driven_with:
+        if not self._orders or self._heuristics is not self._driven_with:
             raise StopIteration  # for now; there may be more later, or with the networks that have just come
         order = self._orders.popleft()
         play = self._protocol.make_play(

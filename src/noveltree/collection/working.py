@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from noveltree.collection.playing import Order, Playing
-from noveltree.collection.process import prepare_process
+from noveltree.collection.tuning import prepare_process
 from noveltree.episodes import Decision
 from noveltree.errors import InputError, NoveltreeError, SimulatorError
 from noveltree.learning.deployment import Deployment

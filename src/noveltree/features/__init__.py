@@ -1,4 +1,4 @@
-"""Feature sets: functions from a state to the indices of its true features."""
+"""Feature sets: functions from a node to the indices of its true features."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from noveltree.features.feature_set import FeatureSet as FeatureSet
 from noveltree.features.feature_set import Indices as Indices
 from noveltree.features.pixels import PixelFeatures as PixelFeatures
 from noveltree.features.ram import RamFeatures as RamFeatures
+from noveltree.features.units import UnitFeatures as UnitFeatures
 from noveltree.simulators import AtariState, State
 
 FEATURE_SETS = ("pixels", "ram", "bprost", "atoms")
+#: Feature sets for which a simulator has to observe the tiles of its screens.
+NEEDS_TILES = frozenset({"bprost"})
 
 
 def make_features(name: str, start: State) -> FeatureSet:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from noveltree.errors import InputError
-from noveltree.features.feature_set import Indices
-from noveltree.simulators.simulator import State
+from noveltree.features.feature_set import FeatureSet, Indices
+from noveltree.tree import Node
 
 Value = int | float | None  # None stands for NaN, which does not equal itself
 
 
-class AtomFeatures:
+class AtomFeatures(FeatureSet):
     """One feature for each value met of each variable; exactly one per variable is true.
 
     Features are numbered as they are met, so that `size` grows. Which states are novel does not depend on the
@@ -24,8 +24,8 @@ class AtomFeatures:
         self._precision = precision
         self._index_of: list[dict[Value, int]] = []  # per variable: the feature of each value met
 
-    def __call__(self, state: State) -> Indices:
-        vector = state.observation.ravel()
+    def __call__(self, node: Node) -> Indices:
+        vector = node.state.observation.ravel()
         if vector.size != len(self._index_of):
             self._begin(vector.size)
         if self._precision is not None and vector.dtype.kind == "f":

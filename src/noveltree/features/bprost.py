@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.errors import InputError
-from noveltree.features.feature_set import Indices
+from noveltree.features.feature_set import FeatureSet, Indices
 from noveltree.kernels import kernel
 from noveltree.simulators.atari import AtariState
-from noveltree.simulators.simulator import State
 from noveltree.simulators.tiles import COLORS, TILE_COLUMNS, TILE_ROWS
+from noveltree.tree import Node
 
 COLUMN_OFFSETS = 2 * TILE_COLUMNS - 1
 ROW_OFFSETS = 2 * TILE_ROWS - 1
@@ -35,7 +35,7 @@ PROS = (COLORS * COLORS * OFFSETS + COLORS) // 2
 PROT = COLORS * COLORS * OFFSETS
 
 
-class BprostFeatures:
+class BprostFeatures(FeatureSet):
     """The union of the 28,672 basic, 6,856,768 B-PROS and 13,713,408 B-PROT features."""
 
     size = BASIC + PROS + PROT
@@ -43,7 +43,8 @@ class BprostFeatures:
     def __init__(self) -> None:
         self._buffer = np.empty(0, dtype=np.int32)
 
-    def __call__(self, state: State) -> Indices:
+    def __call__(self, node: Node) -> Indices:
+        state = node.state
         if not isinstance(state, AtariState):
             raise InputError(f"B-PROST features are those of Atari states, not of a {type(state).__name__}.")
         if state.tiles is None or state.previous_tiles is None:

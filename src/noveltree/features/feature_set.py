@@ -1,25 +1,25 @@
-"""What a feature set is: a function from a state to the indices of its true features."""
+"""What a feature set is: a function from a node to the indices of its true features."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noveltree.simulators.simulator import State
+from noveltree.tree import Node
 
 Indices = NDArray[np.int32]
 
 
-class FeatureSet(Protocol):
-    """The features f_0, ..., f_{size-1} of a state, each true or false."""
+class FeatureSet(ABC):
+    """The features f_0, ..., f_{size-1} of a node, each true or false."""
 
-    @property
-    def size(self) -> int:
-        """How many features there are; a set that grows as values are met answers with what it has now."""
-        ...
+    #: How many features there are; a set that grows as values are met says what it has now.
+    size: int
+    #: What has to be asked of networks, by the names of their heads, before the features of a node are known.
+    heads: tuple[str, ...] = ()
 
-    def __call__(self, state: State) -> Indices:
-        """The indices of the features that are true in `state`, without repetition, in any order."""
-        ...
+    @abstractmethod
+    def __call__(self, node: Node) -> Indices:
+        """The indices of the features that are true in `node`, without repetition, in any order."""

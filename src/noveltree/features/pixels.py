@@ -5,23 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from noveltree.features.feature_set import Indices
+from noveltree.features.feature_set import FeatureSet, Indices
 from noveltree.kernels import kernel
-from noveltree.simulators.simulator import State
+from noveltree.tree import Node
 
 VALUES = 256
 
 
-class PixelFeatures:
+class PixelFeatures(FeatureSet):
     """All pixels of an image of bytes: 84 x 84 x 256 = 1,806,336 features on Atari, 7,056 of them true."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._pixels = int(np.prod(shape))
         self.size = self._pixels * VALUES
 
-    def __call__(self, state: State) -> Indices:
+    def __call__(self, node: Node) -> Indices:
         indices = np.empty(self._pixels, dtype=np.int32)
-        _pixel_indices(state.observation.ravel(), indices)
+        _pixel_indices(node.state.observation.ravel(), indices)
         return indices
 
 

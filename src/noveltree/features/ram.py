@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from noveltree.errors import InputError
-from noveltree.features.feature_set import Indices
+from noveltree.features.feature_set import FeatureSet, Indices
 from noveltree.simulators.atari import AtariState
-from noveltree.simulators.simulator import State
+from noveltree.tree import Node
 
 BYTES = 128
 VALUES = 256
 
 
-class RamFeatures:
+class RamFeatures(FeatureSet):
     """The byte values of memory: 128 x 256 = 32,768 features, 128 of them true."""
 
     size = BYTES * VALUES
@@ -21,7 +21,8 @@ class RamFeatures:
     def __init__(self) -> None:
         self._offsets = (np.arange(BYTES) * VALUES).astype(np.int32)
 
-    def __call__(self, state: State) -> Indices:
+    def __call__(self, node: Node) -> Indices:
+        state = node.state
         if not isinstance(state, AtariState):
             raise InputError(f"RAM features are those of Atari states, not of a {type(state).__name__}.")
         return self._offsets + state.ram

@@ -1,7 +1,7 @@
-"""The layers of the networks as data: those of Mnih et al. (2015) for images, small ones for vectors.
+"""Networks as data: a trunk of layers, and heads on top of it. One pass through the trunk serves all heads.
 
-The policy and the value network are separate and differ in their outputs only: one per action, or one. Weights are
-plain named arrays: they can be initialised, stored and answered with by whichever runtime is at hand.
+The trunk is that of Mnih et al. (2015) for images, a small one for vectors. Weights are plain named arrays: they
+can be initialised, stored and answered with by whichever runtime is at hand.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,17 +39,36 @@ class Dense:
 
 Layer = Convolution | Dense
 
-#: Between any two layers there is a ReLU.
+#: Behind every layer of a trunk there is a ReLU.
 MNIH_2015: tuple[Layer, ...] = (Convolution(32, 8, 4), Convolution(64, 4, 2), Convolution(64, 3, 1), Dense(512))
 SMALL: tuple[Layer, ...] = (Dense(64), Dense(64))
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """An output of a network, by the name under which planners ask for it.
+
+    `softmax`: a dense layer whose outputs become probabilities. `scalar`: a dense layer with one output. `hidden`:
+    the last layer of the trunk itself, which needs no weights.
+    """
+
+    name: str
+    kind: Literal["softmax", "scalar", "hidden"]
+    units: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Architecture:
-    """A network: what goes in, how many numbers come out."""
+    """A network: what goes in, the trunk, and what comes out."""
 
     input: InputShape
-    outputs: int
+    heads: tuple[Head, ...]
+    trunk: tuple[Layer, ...]
+
+    @classmethod
+    def usual(cls, shape: InputShape, *heads: Head) -> Architecture:
+        """The trunk that suits the input, with these heads."""
+        return cls(shape, heads, MNIH_2015 if shape.image else SMALL)
 
     @property
     def scale(self) -> float:
@@ -56,14 +76,15 @@ class Architecture:
         return 1.0 / 255.0 if self.input.image else 1.0
 
     @property
-    def layers(self) -> tuple[Layer, ...]:
-        return (*(MNIH_2015 if self.input.image else SMALL), Dense(self.outputs))
+    def trained_heads(self) -> tuple[Head, ...]:
+        """The heads that have weights. They are numbered as layers behind those of the trunk."""
+        return tuple(head for head in self.heads if head.kind != "hidden")
 
     def weight_shapes(self) -> dict[str, tuple[int, ...]]:
         """The name and the shape of every array of the weights."""
         shapes: dict[str, tuple[int, ...]] = {}
         shape = self.input.shape
-        for number, layer in enumerate(self.layers):
+        for number, layer in enumerate(self.trunk):
             match layer:
                 case Convolution(planes, size, stride):
                     shapes[f"{number}.weight"] = (planes, shape[0], size, size)
@@ -72,6 +93,9 @@ class Architecture:
                     shapes[f"{number}.weight"] = (units, math.prod(shape))
                     shape = (units,)
             shapes[f"{number}.bias"] = (shape[0],)
+        for number, head in enumerate(self.trained_heads, start=len(self.trunk)):
+            shapes[f"{number}.weight"] = (head.units, math.prod(shape))
+            shapes[f"{number}.bias"] = (head.units,)
         return shapes
 
     def initial_weights(self, *, rng: np.random.Generator) -> Weights:
@@ -91,11 +115,26 @@ class Architecture:
             weights[name].shape == shape and weights[name].dtype == np.float32 for name, shape in shapes.items()
         )
 
+    def to_json(self) -> dict[str, Any]:
+        """The architecture as JSON."""
+        return {
+            "observation": list(self.input.observation),
+            "image": self.input.image,
+            "trunk": [
+                [layer.planes, layer.size, layer.stride] if isinstance(layer, Convolution) else [layer.units]
+                for layer in self.trunk
+            ],
+            "heads": [[head.name, head.kind, head.units] for head in self.heads],
+        }
 
-def outputs_of(weights: Weights) -> int:
-    """How many outputs the network with these weights has."""
-    last = max(weights, key=lambda name: int(name.partition(".")[0]))
-    return len(weights[last])
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Architecture:
+        """The architecture that `to_json` wrote."""
+        return cls(
+            input=InputShape(tuple(data["observation"]), data["image"]),
+            heads=tuple(Head(*head) for head in data["heads"]),
+            trunk=tuple(Convolution(*layer) if len(layer) == 3 else Dense(*layer) for layer in data["trunk"]),
+        )
 
 
 def digest_of_weights(*networks: Weights) -> str:

@@ -2,43 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from noveltree.errors import InputError
-from noveltree.evaluation import Evaluation
-from noveltree.learning.architecture import Architecture, Weights, digest_of_weights, outputs_of
-from noveltree.learning.inputs import InputShape, batch_of_nodes
+from noveltree.heuristics import Heuristic, Heuristics
+from noveltree.learning.architecture import Architecture, Weights, digest_of_weights
+from noveltree.learning.inputs import batch_of_nodes
+from noveltree.lookahead import Answers
+from noveltree.tree import Node
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """The networks that agents play with: their input, and the weights of both."""
+    """The networks that agents play with, by name."""
 
-    input: InputShape
-    policy: Weights
-    value: Weights
+    architectures: dict[str, Architecture]
+    weights: dict[str, Weights]
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Identifies the weights, bit for bit."""
-        return digest_of_weights(self.policy, self.value)
+        return digest_of_weights(*(self.weights[name] for name in sorted(self.weights)))
 
-    def evaluation(self, *, device: str = "cpu") -> Evaluation:
-        """The base policy and the termination cost that these networks give."""
-        # Planners play where ONNX Runtime is not installed.
-        from noveltree.learning.inference import make_inference
-
-        actions = Architecture(self.input, outputs_of(self.policy))
-        policy = make_inference(actions, self.policy, softmax=True, device=device)
-        value = make_inference(Architecture(self.input, 1), self.value, device=device)
-        return Evaluation(
-            base_policy=lambda nodes: policy(batch_of_nodes(nodes, self.input)),
-            termination_cost=lambda nodes: value(batch_of_nodes(nodes, self.input))[:, 0],
+    def heuristics(self, *, device: str = "cpu") -> Heuristics:
+        """What these networks answer to planners."""
+        return Heuristics(
+            tuple(
+                _heuristic(architecture, self.weights[name], device)
+                for name, architecture in self.architectures.items()
+            )
         )
 
 
+def _heuristic(architecture: Architecture, weights: Weights, device: str) -> Heuristic:
+    # Planners play where ONNX Runtime is not installed.
+    from noveltree.learning.inference import make_inference
+
+    infer = make_inference(architecture, weights, device=device)
+
+    def evaluate(nodes: Sequence[Node], heads: tuple[str, ...]) -> Answers:
+        return infer(batch_of_nodes(nodes, architecture.input), heads)
+
+    return Heuristic(frozenset(head.name for head in architecture.heads), evaluate)
+
+
 def check_device(device: str) -> None:
-    """Complain about a device that is not known or not there."""
+    """Raise InputError if a device is not known or not there."""
     if device not in ("cpu", "cuda"):
         raise InputError(f"The device is cpu or cuda, not {device!r}.")
     if device == "cpu":

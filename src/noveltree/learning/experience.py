@@ -14,16 +14,20 @@ from noveltree.learning.inputs import STACK, InputShape
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CriticalPath:
-    """s_0, a_0, r_0, s_1, ..., s_m of one episode."""
+    """s_0, a_0, r_0, s_1, ..., s_m of one episode, or of a piece of it."""
 
     observations: NDArray[np.generic]
-    """(m + 1, ...): what was observed in s_0, ..., s_m."""
+    """(before + m + 1, ...): what was observed in s_0, ..., s_m, and before."""
     actions: NDArray[np.int64]
     """(m,)"""
     rewards: NDArray[np.float64]
     """(m,)"""
     terminal: bool
-    """Whether s_m is terminal. If it is not, the episode was truncated, and values go on behind it."""
+    """Whether s_m is terminal. If it is not, the episode was truncated or goes on, and values go on behind it."""
+    before: int = 0
+    """How many observations before s_0 there are, for a piece that begins in mid-episode."""
+    action_values: NDArray[np.float64] | None = None
+    """(m, actions): Q(root, a) when a_t was chosen, NaN for actions that were not tried; None if not known."""
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -72,6 +76,7 @@ def _inputs(shape: InputShape, states: Sequence[tuple[CriticalPath, int]]) -> ND
     """
     inputs = shape.empty(len(states))
     for place, (path, time) in enumerate(states):
-        stack = [path.observations[max(0, time - back)] for back in range(STACK - 1, -1, -1)]
+        now = path.before + time
+        stack = [path.observations[max(0, now - back)] for back in range(STACK - 1, -1, -1)]
         shape.write(stack, inputs[place])
     return inputs

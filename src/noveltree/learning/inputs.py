@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from noveltree.lookahead import Node
+from noveltree.tree import Node
 
 #: Screens in a stack: the node's own and those of its three ancestors, oldest first.
 STACK = 4

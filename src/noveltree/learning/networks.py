@@ -9,34 +9,39 @@ from noveltree.learning.architecture import Architecture, Convolution, Dense, We
 
 
 class Network(nn.Module):
-    """From a batch of inputs to a batch of outputs."""
+    """From a batch of inputs to a batch of outputs of every head; probabilities come as logits."""
 
     def __init__(self, architecture: Architecture, weights: Weights, *, device: str = "cpu") -> None:
         super().__init__()
         self.architecture = architecture
         shapes = architecture.weight_shapes()
         self.layers = nn.ModuleList()
-        for number, layer in enumerate(architecture.layers):
+        for number, layer in enumerate(architecture.trunk):
             inputs = shapes[f"{number}.weight"][1]
             match layer:
                 case Convolution(planes, size, stride):
                     self.layers.append(nn.Conv2d(inputs, planes, size, stride))
                 case Dense(units):
                     self.layers.append(nn.Linear(inputs, units))
+        for number, head in enumerate(architecture.trained_heads, start=len(architecture.trunk)):
+            self.layers.append(nn.Linear(shapes[f"{number}.weight"][1], head.units))
         self.layers.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
         # Channels last: training takes two thirds of the time that it takes with channels first.
         self.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._device = device
 
-    def forward(self, batch: torch.Tensor) -> torch.Tensor:
+    def forward(self, batch: torch.Tensor) -> dict[str, torch.Tensor]:
         batch = batch.to(self._device)
         if batch.ndim == 4:
             batch = batch.contiguous(memory_format=torch.channels_last)
         x = batch.to(torch.float32, copy=True).mul_(self.architecture.scale)
-        for number, layer in enumerate(self.layers):
-            x = nn.functional.relu(x) if number else x
-            x = layer(x if isinstance(layer, nn.Conv2d) else x.flatten(1))
-        return x
+        trunk = len(self.architecture.trunk)
+        for layer in self.layers[:trunk]:
+            x = nn.functional.relu(layer(x if isinstance(layer, nn.Conv2d) else x.flatten(1)))
+        hidden = x.flatten(1)
+        trained = zip(self.architecture.trained_heads, self.layers[trunk:], strict=True)
+        outputs = {head.name: layer(hidden) for head, layer in trained}
+        return {head.name: outputs.get(head.name, hidden) for head in self.architecture.heads}
 
     def weights(self) -> Weights:
         """A copy of the weights."""

@@ -12,6 +12,7 @@ from noveltree.errors import LearningError
 from noveltree.learning.experience import Experience
 from noveltree.learning.networks import Network
 from noveltree.learning.settings import PolicySettings
+from noveltree.lookahead import POLICY
 
 
 def train_policy(
@@ -20,7 +21,7 @@ def train_policy(
     """Cross-entropy with the targets, `epochs` times over all transitions; the mean loss of each epoch."""
     if not len(experience):
         return []
-    actions = network.architecture.outputs
+    actions = next(head.units for head in network.architecture.heads if head.name == POLICY)
     targets = np.concatenate([settings.targets.targets(path, actions) for path in experience.paths])
     optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
     losses = []
@@ -29,7 +30,7 @@ def train_policy(
         order = rng.permutation(len(experience))
         for first in range(0, len(order), settings.batch):
             transitions = order[first : first + settings.batch]
-            logits = network(torch.from_numpy(experience.inputs(transitions)))
+            logits = network(torch.from_numpy(experience.inputs(transitions)))[POLICY]
             loss = nn.functional.cross_entropy(logits, torch.from_numpy(targets[transitions]).to(logits.device))
             optimiser.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+import numpy as np
+from pydantic import Field
 
-from noveltree.errors import InputError
+from noveltree.declarations import SettingsModel, kind_of, parts_of, setting
+from noveltree.errors import InputError, UnknownNameError
+from noveltree.learning.inputs import InputShape
 from noveltree.learning.policy_targets import ExecutedAction, PolicyTargets
 from noveltree.learning.retention import DropAll, Retention
 from noveltree.learning.value_targets import OneStep, ValueTargets
 
+if TYPE_CHECKING:
+    from noveltree.learning.learner import Learner
+    from noveltree.learning.snapshot import Snapshot
+
 Sides = Literal["two-sided", "one-sided"]
 
 
-class _Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
-
-
-class ValueSettings(_Settings):
+class ValueSettings(SettingsModel):
     """How the value network learns."""
 
     learning_rate: float = Field(default=2.5e-4, gt=0, description="of Adam")
@@ -28,10 +33,12 @@ class ValueSettings(_Settings):
     at_least: int = Field(default=256, ge=0, description="no update before more transitions than this are held")
     gradient_norm: float = Field(default=1.0, gt=0, description="longer gradients are shortened to this")
     refresh: int = Field(default=10_000, ge=1, description="time steps between updates of the target network")
-    targets: ValueTargets = Field(default=OneStep(), description="what the network is trained towards")
+    targets: ValueTargets = setting(
+        "what the value network is trained towards", option="value-targets", default=OneStep()
+    )
 
 
-class PolicySettings(_Settings):
+class PolicySettings(SettingsModel):
     """How the policy network learns at the end of an interval."""
 
     learning_rate: float = Field(default=2.5e-4, gt=0, description="of Adam, which starts anew every time")
@@ -40,33 +47,96 @@ class PolicySettings(_Settings):
     targets: PolicyTargets = Field(default=ExecutedAction(), description="what the network is trained towards")
 
 
-class ScheduleSettings(_Settings):
+class ScheduleSettings(SettingsModel):
     """When parameters change, and when a change is taken back."""
 
-    interactions: int = Field(default=20_000_000, ge=1, description="training budget")
-    interval: int = Field(default=1_000_000, ge=1, description="interactions between two updates, about")
-    wave: int = Field(default=8, ge=1, description="episodes that an interval begins with")
-    p_value: float = Field(default=0.1, ge=0, le=1, description="below it Welch's test rejects an update")
-    sides: Sides = Field(default="two-sided", description="of Welch's test")
-
-
-class LearningSettings(_Settings):
-    """How an agent learns, and how it is evaluated when it has."""
-
-    value: ValueSettings = ValueSettings()
-    policy: PolicySettings = PolicySettings()
-    schedule: ScheduleSettings = ScheduleSettings()
-    retention: Retention = Field(default=DropAll(), description="which transitions outlive an interval")
-    evaluation: Literal["frozen", "continuing"] = Field(
-        default="frozen", description="whether learning goes on while the agent is evaluated"
+    interactions: int = setting(
+        "training budget", role="conditions", option="interactions", default=20_000_000, ge=1
     )
-    evaluation_episodes: int = Field(default=10, ge=1, description="episodes of the evaluation")
+    interval: int = setting("interactions between two updates, about", option="interval", default=1_000_000, ge=1)
+    wave: int = Field(default=8, ge=1, description="episodes that an interval begins with")
+    p_value: float = setting("below it Welch's test rejects an update", option="p-value", default=0.1, ge=0, le=1)
+    sides: Sides = setting("of Welch's test: two-sided or one-sided", option="sides", default="two-sided")
+
+
+class IntervalsSettings(SettingsModel):
+    """Algorithm 2: whole episodes with fixed networks, which change between intervals."""
+
+    kind: Literal["intervals"] = Field(default="intervals", description="which loop it is")
+
+
+class LockstepSettings(SettingsModel):
+    """Lanes that play at the same time, in rounds; networks change between rounds, in mid-episode."""
+
+    kind: Literal["lockstep"] = Field(default="lockstep", description="which loop it is")
+    lanes: int = setting("episodes that are played at the same time", option="lanes", default=8, ge=1)
+    decisions: int = Field(default=10, ge=1, description="decisions that each lane makes in a round")
+
+
+LoopSettings = Annotated[IntervalsSettings | LockstepSettings, Field(discriminator="kind")]
+
+
+class LearnerSettings(SettingsModel, ABC):
+    """What every learner has: a schedule, a loop in which it is trained, and an evaluation when it is.
+
+    A learner is added by deriving from this class, with a `kind` of its own.
+    """
+
+    kind: str = Field(description="which learner it is")
+    schedule: ScheduleSettings = setting("when parameters change", default=ScheduleSettings())
+    loop: LoopSettings = setting("how episodes and learning take turns", option="loop", default=IntervalsSettings())
+    retention: Retention = setting("which transitions outlive an interval", option="retention", default=DropAll())
+    evaluation: Literal["frozen", "continuing"] = setting(
+        "whether learning goes on while the agent is evaluated: frozen or continuing",
+        option="evaluation",
+        default="frozen",
+    )
+    evaluation_episodes: int = setting("episodes of the evaluation", option="evaluation-episodes", default=10, ge=1)
+
+    @abstractmethod
+    def initial_snapshot(self, shape: InputShape, actions: int, *, rng: np.random.Generator) -> Snapshot:
+        """Untrained networks, not deployed."""
+
+    @abstractmethod
+    def make_learner(self, snapshot: Snapshot, *, device: str = "cpu") -> Learner:
+        """The learner, as it was at a snapshot."""
 
     def check(self) -> None:
-        """Complain about settings that do not fit together."""
+        """Raise InputError if the settings do not fit together."""
         schedule = self.schedule
         if schedule.interval > schedule.interactions:
             raise InputError(
                 f"An interval of {schedule.interval:,} interactions is larger than the training budget of "
                 f"{schedule.interactions:,}; choose a smaller interval."
             )
+        if self.loop.kind != "intervals" and self.evaluation == "continuing":
+            raise InputError("Learning goes on while the agent is evaluated in the loop 'intervals' only.")
+
+
+class LearningSettings(LearnerSettings):
+    """How CPL and N-CPL learn: a value network on the way, a policy network at the end of an interval."""
+
+    kind: Literal["cpl"] = Field(default="cpl", description="which learner it is")
+    value: ValueSettings = setting("how the value network learns", default=ValueSettings())
+    policy: PolicySettings = setting("how the policy network learns", default=PolicySettings())
+
+    def initial_snapshot(self, shape: InputShape, actions: int, *, rng: np.random.Generator) -> Snapshot:
+        from noveltree.learning.cpl import initial_snapshot
+
+        return initial_snapshot(shape, actions, rng=rng)
+
+    def make_learner(self, snapshot: Snapshot, *, device: str = "cpu") -> Learner:
+        from noveltree.learning.cpl import CplLearner
+
+        return CplLearner(snapshot, self, device=device)
+
+
+def parse_learning(data: Any) -> Any:
+    """The settings of a learner from their JSON object, by its `kind`; records without one are of CPL's family."""
+    if not isinstance(data, Mapping):
+        return data
+    learners = {kind_of(learner): learner for learner in parts_of(LearnerSettings)}
+    kind = data.get("kind", "cpl")
+    if kind not in learners:
+        raise UnknownNameError("kind of learner", str(kind), map(str, learners))
+    return learners[kind].model_validate(data)

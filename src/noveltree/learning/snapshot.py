@@ -11,33 +11,29 @@ from numpy.typing import NDArray
 
 from noveltree.learning.architecture import Architecture, Weights
 from noveltree.learning.deployment import Deployment
-from noveltree.learning.inputs import InputShape
-
-#: Weights of the learner's networks, and the moments of the value network's optimiser.
-PARTS = ("policy", "value", "target", "first_moment", "second_moment")
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything in training at the instant of an update, and whether it was deployed.
+    """Everything in training at one instant, and whether it was deployed then.
 
     The first snapshot of a trial is not: agents play with a uniform policy and a termination cost of zero.
     """
 
-    input: InputShape
+    networks: dict[str, Architecture]
+    """The networks that agents play with, by name."""
     deployed: bool
     weights: dict[str, Weights]
-    """By part: the policy, the value network, the target network, and the two moments of Adam."""
-    optimiser_steps: int
-    time_steps: int
-    since_update: int
+    """By part: the weights of each network, and whatever else training goes on from, such as moments of Adam."""
+    counters: dict[str, int]
+    """How far training is in its routine."""
 
     @property
     def deployment(self) -> Deployment | None:
         """The networks to play with; None for a uniform policy and a termination cost of zero."""
         if not self.deployed:
             return None
-        return Deployment(self.input, self.weights["policy"], self.weights["value"])
+        return Deployment(self.networks, {name: self.weights[name] for name in self.networks})
 
     @property
     def digest(self) -> str | None:
@@ -46,40 +42,28 @@ class Snapshot:
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All weights under one name each: `policy.0.weight` and so on."""
-        return {f"{part}.{name}": array for part in PARTS for name, array in self.weights[part].items()}
+        return {
+            f"{part}.{name}": array for part, weights in self.weights.items() for name, array in weights.items()
+        }
 
     def state(self) -> dict[str, Any]:
         """Everything but the weights, as JSON."""
         return {
-            "observation": list(self.input.observation),
-            "image": self.input.image,
+            "networks": {name: architecture.to_json() for name, architecture in self.networks.items()},
             "deployed": self.deployed,
-            "optimiser_steps": self.optimiser_steps,
-            "time_steps": self.time_steps,
-            "since_update": self.since_update,
+            "counters": self.counters,
         }
 
 
 def read_snapshot(arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> Snapshot:
     """A snapshot from its arrays and its state."""
-    weights: dict[str, Weights] = {part: {} for part in PARTS}
+    weights: dict[str, Weights] = {}
     for name, array in arrays.items():
         part, _, rest = name.partition(".")
-        weights[part][rest] = array
+        weights.setdefault(part, {})[rest] = array
     return Snapshot(
-        input=InputShape(tuple(state["observation"]), state["image"]),
+        networks={name: Architecture.from_json(data) for name, data in state["networks"].items()},
         deployed=state["deployed"],
         weights=weights,
-        optimiser_steps=state["optimiser_steps"],
-        time_steps=state["time_steps"],
-        since_update=state["since_update"],
+        counters=dict(state["counters"]),
     )
-
-
-def initial_snapshot(shape: InputShape, actions: int, *, rng: np.random.Generator) -> Snapshot:
-    """Untrained networks, not deployed."""
-    policy = Architecture(shape, actions).initial_weights(rng=rng)
-    value = Architecture(shape, 1).initial_weights(rng=rng)
-    zeros = {name: np.zeros_like(array) for name, array in value.items()}
-    weights = {"policy": policy, "value": value, "target": value, "first_moment": zeros, "second_moment": zeros}
-    return Snapshot(shape, False, weights, optimiser_steps=0, time_steps=0, since_update=0)

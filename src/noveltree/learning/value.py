@@ -15,6 +15,7 @@ from noveltree.learning.experience import CriticalPath, Experience, inputs_of_pa
 from noveltree.learning.inference import Inference, make_inference
 from noveltree.learning.networks import Network
 from noveltree.learning.settings import ValueSettings
+from noveltree.lookahead import VALUE
 
 
 class ValueLearner:
@@ -71,7 +72,7 @@ class ValueLearner:
         for place, transition in enumerate(transitions.tolist()):
             path, time = experience.locate(transition)
             targets[place] = self._targets_of(path, experience)[time]
-        values = self.network(torch.from_numpy(experience.inputs(transitions))).squeeze(1)
+        values = self.network(torch.from_numpy(experience.inputs(transitions)))[VALUE].squeeze(1)
         loss = nn.functional.huber_loss(values, torch.from_numpy(targets).to(values.device))
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -86,6 +87,6 @@ class ValueLearner:
         """The targets of a path's transitions, which do not change until the target network does."""
         known = self._targets.get(path)
         if known is None:
-            values = self._target_network(inputs_of_path(path, experience.shape))[:, 0]
+            values = self._target_network(inputs_of_path(path, experience.shape), (VALUE,))[VALUE]
             known = self._targets[path] = self.settings.targets.targets(path, values)
         return known

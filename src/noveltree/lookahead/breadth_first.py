@@ -7,33 +7,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from noveltree.lookahead import pruning
-from noveltree.lookahead.action_selection import ask_termination_costs, back_up
+from noveltree.lookahead.backup import Backup
 from noveltree.lookahead.budget import Meter
-from noveltree.lookahead.planner import ActionValues, Planning
-from noveltree.lookahead.tree import Lookahead, Node
-from noveltree.novelty import Novelty
+from noveltree.lookahead.planner import ActionValues
+from noveltree.lookahead.pruning import Pruning
+from noveltree.lookahead.questions import Planning
+from noveltree.tree import Lookahead, Node
 
 
 @dataclass(slots=True)
 class BreadthFirst:
     """Expands nodes in the order of their depth, all actions of a node one after another."""
 
-    novelty: Novelty
+    pruning: Pruning
     horizon: int
-    discount: float
+    backup: Backup
     node_type: type[Node] = Node
 
     def plan(self, lookahead: Lookahead, meter: Meter, *, rng: np.random.Generator) -> Planning:
-        self._search(lookahead, meter)
-        yield from ask_termination_costs(lookahead)
+        yield from self.pruning.begin(lookahead)
+        yield from self._search(lookahead, meter)
+        yield from self.backup.ask(lookahead)
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
-        return back_up(lookahead, self.discount)
+        return self.backup.action_values(lookahead)
 
-    def _search(self, lookahead: Lookahead, meter: Meter) -> None:
+    def _search(self, lookahead: Lookahead, meter: Meter) -> Planning:
         root = lookahead.root
-        pruning.begin(lookahead, self.novelty)
         queue = deque([root])
         while queue:
             node = queue.popleft()
@@ -41,7 +41,7 @@ class BreadthFirst:
                 if child is None:
                     if meter.exhausted(lookahead):
                         return
-                    child = pruning.generate(lookahead, node, action, self.novelty)
+                    child = yield from self.pruning.generate(lookahead, node, action)
                 if child.novel and not child.terminal and lookahead.depth(child) < self.horizon:
                     queue.append(child)
         root.solved = True

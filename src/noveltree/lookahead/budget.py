@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from noveltree.errors import InputError
-from noveltree.lookahead.tree import Lookahead
+from noveltree.tree import Lookahead
 
 
 class Meter(Protocol):

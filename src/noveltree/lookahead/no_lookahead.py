@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from noveltree.lookahead.budget import Meter
-from noveltree.lookahead.planner import ActionValues, Planning
-from noveltree.lookahead.tree import Lookahead, Node
+from noveltree.lookahead.planner import ActionValues
+from noveltree.lookahead.questions import Planning
+from noveltree.tree import Lookahead, Node
 
 
 @dataclass(slots=True)

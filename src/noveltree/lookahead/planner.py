@@ -1,47 +1,21 @@
-"""What every planner is: a way to grow a lookahead, and the values of the root's actions that come out of it.
-
-A planner that needs the base policy or the termination cost of nodes *asks*: it yields a question, and whoever
-drives it sends the answers back, having collected the questions of many planners into one batch. A planner
-that needs neither never yields.
-"""
+"""What every planner is: a way to grow a lookahead, and the values of the root's actions that come out of it."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from noveltree.lookahead.budget import Meter
-from noveltree.lookahead.tree import Lookahead, Node
-
-
-@dataclass(frozen=True, slots=True)
-class BasePolicyQuestion:
-    """What is pi_b in these nodes? The answer has shape (nodes, actions)."""
-
-    nodes: Sequence[Node]
-
-
-@dataclass(frozen=True, slots=True)
-class TerminationCostQuestion:
-    """What is V^T in these nodes? The answer has shape (nodes,)."""
-
-    nodes: Sequence[Node]
-
-
-Question = BasePolicyQuestion | TerminationCostQuestion
-Answer = NDArray[Any]
-Planning = Generator[Question, Answer, None]
+from noveltree.lookahead.questions import Planning
+from noveltree.tree import Lookahead, Node
 
 #: Q(root, a) for every action a; None for actions that were not tried.
 ActionValues = list[float | None]
 
 
 class Planner(Protocol):
-    """A way to grow a lookahead. It may hold state of one episode, such as a novelty table."""
+    """A way to grow a lookahead. It may hold state of one time step, such as a novelty table."""
 
     @property
     def node_type(self) -> type[Node]:

@@ -1,28 +1,94 @@
-"""Where novelty meets the tree: labelling nodes as they are generated and met again."""
+"""Where novelty meets the tree: which nodes are worth looking below, as they are generated and met again."""
 
 from __future__ import annotations
 
-from noveltree.lookahead.tree import Lookahead, Node
-from noveltree.novelty import Novelty
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+from noveltree.features import FeatureSet, Indices
+from noveltree.lookahead.cached_nodes import CachedNodes, NeverTested
+from noveltree.lookahead.questions import Answers, Planning, Question, ask
+from noveltree.novelty import NoveltyTable
+from noveltree.tree import NO_FEATURE, Lookahead, Node
+
+#: Generates one node, and may have to ask something of it.
+Generating = Generator[Question, Answers, Node]
 
 
-def begin(lookahead: Lookahead, novelty: Novelty) -> None:
-    """Start a time step: only the first root of an episode, which is not cached, is entered."""
-    novelty.clear()
-    if not lookahead.root.cached:
-        novelty.enter(lookahead.root.state, 0)
+class Pruning(Protocol):
+    """Labels nodes novel or not."""
+
+    def begin(self, lookahead: Lookahead) -> Planning:
+        """Start a time step."""
+        ...
+
+    def generate(self, lookahead: Lookahead, node: Node, action: int) -> Generating:
+        """Generate a child by one interaction, and label it."""
+        ...
+
+    def meet_again(self, lookahead: Lookahead, child: Node) -> None:
+        """Label a child that a rollout meets again."""
+        ...
 
 
-def generate(lookahead: Lookahead, node: Node, action: int, novelty: Novelty) -> Node:
-    """Generate a child by one interaction, and label it by its novelty."""
-    child = lookahead.expand(node, action)
-    child.novel = novelty.enter(child.state, lookahead.depth(child))
-    lookahead.pruned += not child.novel
-    return child
+class NoPruning:
+    """Every node is novel."""
+
+    def begin(self, lookahead: Lookahead) -> Planning:
+        yield from ()
+
+    def generate(self, lookahead: Lookahead, node: Node, action: int) -> Generating:
+        yield from ()
+        return lookahead.expand(node, action)
+
+    def meet_again(self, lookahead: Lookahead, child: Node) -> None:
+        pass
 
 
-def meet_again(lookahead: Lookahead, child: Node, novelty: Novelty) -> None:
-    """Label a child that a rollout meets again; cached nodes are never tested."""
-    if not child.cached:
-        child.novel = novelty.holds(child.state, lookahead.depth(child))
-        lookahead.pruned += not child.novel
+@dataclass(slots=True)
+class NoveltyPruning:
+    """Nodes are novel by their features and a table. Whatever the features must ask is asked at generation."""
+
+    features: FeatureSet
+    table: NoveltyTable
+    cached_nodes: CachedNodes = field(default_factory=NeverTested)
+
+    def begin(self, lookahead: Lookahead) -> Planning:
+        self.table.clear()
+        root = lookahead.root
+        if self.features.heads and not root.cached:
+            yield from ask((root,), *self.features.heads)
+        self.cached_nodes.begin(lookahead, partial(self._test, lookahead))
+
+    def generate(self, lookahead: Lookahead, node: Node, action: int) -> Generating:
+        child = lookahead.expand(node, action)
+        if self.features.heads:
+            yield from ask((child,), *self.features.heads)
+        self._test(lookahead, child)
+        return child
+
+    def meet_again(self, lookahead: Lookahead, child: Node) -> None:
+        if self.cached_nodes.tested_when_met(child):
+            depth = lookahead.depth(child)
+            if not self.table.holds(child.witness, depth):
+                child.witness = self.table.holder(self._features(child), depth)
+            self._label(lookahead, child)
+
+    def _test(self, lookahead: Lookahead, node: Node) -> None:
+        """Enter the features of a node, and label it by what was in the table before."""
+        node.witness = self.table.enter(self._features(node), lookahead.depth(node))
+        if node is not lookahead.root:  # which is looked at in any case
+            self._label(lookahead, node)
+
+    def _features(self, node: Node) -> Indices:
+        """The features of a node, with room for them in the table."""
+        features = self.features(node)
+        if self.features.size > self.table.size:
+            self.table.make_room(self.features.size)
+        return features
+
+    def _label(self, lookahead: Lookahead, node: Node) -> None:
+        node.novel = node.witness != NO_FEATURE
+        lookahead.pruned += not node.novel

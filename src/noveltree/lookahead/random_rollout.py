@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from noveltree.lookahead.budget import Meter
-from noveltree.lookahead.tree import Lookahead, Node
+from noveltree.tree import Lookahead, Node
 
 
 def random_rollout(

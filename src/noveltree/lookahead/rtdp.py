@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from noveltree.lookahead.action_selection import back_up
+from noveltree.lookahead.backup import LeafValues
 from noveltree.lookahead.budget import Meter
-from noveltree.lookahead.planner import ActionValues, Planning
+from noveltree.lookahead.planner import ActionValues
+from noveltree.lookahead.questions import Planning
 from noveltree.lookahead.random_rollout import random_rollout
-from noveltree.lookahead.tree import Lookahead, Node
+from noveltree.tree import Lookahead, Node
 
 
 @dataclass(slots=True)
@@ -34,4 +35,4 @@ class OneStepRollouts:
         root.solved = True
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
-        return back_up(lookahead, self.discount)
+        return LeafValues(self.discount).action_values(lookahead)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from noveltree.lookahead.budget import Meter
-from noveltree.lookahead.planner import ActionValues, Planning
+from noveltree.lookahead.planner import ActionValues
+from noveltree.lookahead.questions import Planning
 from noveltree.lookahead.random_rollout import random_rollout
-from noveltree.lookahead.tree import Lookahead, Node
+from noveltree.tree import Lookahead, Node
 
 #: After this many simulations in a row that met nothing new, all within reach counts as known.
 _IDLE_SIMULATIONS = 100

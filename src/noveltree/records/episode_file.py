@@ -8,16 +8,18 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import pydantic
 from pydantic import BaseModel, ConfigDict, Field
 
 from noveltree.episodes import Decision, End, Episode
 from noveltree.errors import RecordError
 from noveltree.protocol import Protocol, parse_protocol
+from noveltree.reading import validated
 from noveltree.records.files import checksum, write_atomically
 
 FORMAT = "noveltree-episode"
-VERSION = 1
+#: The first version had neither the values of actions nor networks that change in mid-episode. An episode without
+#: either is still written so.
+VERSIONS = (1, 2)
 _LARGEST_FILE = 256 * 2**20
 
 
@@ -33,7 +35,9 @@ class EpisodeRecord:
     interval: int = 0
     """Of which interval of a trial that learns."""
     weights: str | None = None
-    """The digest of the networks it was played with, if any."""
+    """The digest of the networks it was played with, if any; where they changed, of those it began with."""
+    refreshed: tuple[tuple[int, str], ...] = ()
+    """The time steps from which on it was played with other networks, and their digests."""
 
     def file_name(self) -> str:
         """A name that says what is inside."""
@@ -43,6 +47,7 @@ class EpisodeRecord:
 
 
 _Count = Annotated[int, Field(ge=0)]
+_AS_LIST = Field(strict=False)  # JSON has no tuples
 
 
 class _Columns(BaseModel):
@@ -56,6 +61,7 @@ class _Columns(BaseModel):
     solved: list[bool]
     depth: list[_Count]
     seconds: list[Annotated[float, Field(ge=0)]]
+    action_values: list[Annotated[tuple[float | None, ...], _AS_LIST]] | None = None
 
 
 class _File(BaseModel):
@@ -64,13 +70,14 @@ class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     format: Literal["noveltree-episode"]
-    version: Literal[1]
+    version: Literal[1, 2]
     game: str
     agent: str
     seed: int
     index: int
     interval: int
     weights: str | None = None
+    refreshed: list[Annotated[tuple[_Count, str], _AS_LIST]] = []
     score: float
     steps: int
     interactions: int
@@ -83,25 +90,27 @@ class _File(BaseModel):
     checksum: str
 
 
-def write_episode(path: Path, record: EpisodeRecord) -> None:
-    """Write an episode file, atomically."""
-    write_atomically(path, encode_episode(record))
+def write_episode(path: Path, record: EpisodeRecord, *, action_values: bool = False) -> None:
+    """Write an episode file, atomically; if asked to, with the values by which its actions were chosen."""
+    write_atomically(path, encode_episode(record, action_values=action_values))
 
 
-def encode_episode(record: EpisodeRecord) -> bytes:
+def encode_episode(record: EpisodeRecord, *, action_values: bool = False) -> bytes:
     """The bytes of an episode file."""
     episode = record.episode
-    decisions = {field.name: episode.column(field.name) for field in fields(Decision)}
+    left_out = () if action_values else ("action_values",)
+    decisions = {field.name: episode.column(field.name) for field in fields(Decision) if field.name not in left_out}
     decisions["seconds"] = [round(seconds, 6) for seconds in decisions["seconds"]]
     content: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": 2 if action_values or record.refreshed else 1,
         "game": record.protocol.game,
         "agent": record.protocol.agent,
         "seed": record.seed,
         "index": record.index,
         "interval": record.interval,
         **({} if record.weights is None else {"weights": record.weights}),
+        **({"refreshed": [list(refresh) for refresh in record.refreshed]} if record.refreshed else {}),
         "score": episode.score,
         "steps": episode.steps,
         "interactions": episode.interactions,
@@ -126,23 +135,18 @@ def read_episode(path: Path) -> EpisodeRecord:
     content = _parse(path)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise RecordError(f"{path} is not an episode of noveltree.")
-    if content.get("version") != VERSION:
-        raise RecordError(f"{path} has format version {content.get('version')!r}; this noveltree reads {VERSION}.")
-    try:
-        file = _File.model_validate(content)
-    except pydantic.ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise RecordError(f"{path} is damaged: {where}: {first['msg'].lower()}.") from error
+    if content.get("version") not in VERSIONS:
+        raise RecordError(f"{path} has format version {content.get('version')!r}; this noveltree reads 1 and 2.")
+    file = validated(_File, content, where=f"{path} is damaged: ", error=RecordError)
     if file.checksum != checksum(content):
         raise RecordError(f"{path} was changed after it was written: its checksum does not fit.")
     try:
         protocol = parse_protocol(file.protocol)
     except RecordError as error:
         raise RecordError(f"{path}: {error}") from error
-    if len({len(column) for column in file.decisions.model_dump().values()}) != 1:
+    columns = file.decisions.model_dump(exclude_none=True)
+    if len({len(column) for column in columns.values()}) != 1:
         raise RecordError(f"{path} is damaged: its columns have different lengths.")
-    columns = file.decisions.model_dump()
     decisions = tuple(
         Decision(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)
     )
@@ -152,7 +156,8 @@ def read_episode(path: Path) -> EpisodeRecord:
         raise RecordError(f"{path} contradicts itself: its summary does not fit its decisions.")
     if (file.game, file.agent, file.protocol_hash) != (protocol.game, protocol.agent, protocol.hash):
         raise RecordError(f"{path} contradicts itself: its summary does not fit its protocol.")
-    return EpisodeRecord(episode, protocol, file.seed, file.index, file.interval, file.weights)
+    refreshed = tuple(file.refreshed)
+    return EpisodeRecord(episode, protocol, file.seed, file.index, file.interval, file.weights, refreshed)
 
 
 @dataclass(frozen=True, slots=True)

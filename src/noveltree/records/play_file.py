@@ -22,11 +22,12 @@ from pydantic import BaseModel, ConfigDict
 
 from noveltree.episodes import Decision, Play
 from noveltree.errors import InputError, RecordError
-from noveltree.evaluation import UNINFORMED, Evaluation
-from noveltree.lookahead import Arrays, Counts, StoredLookahead, restore_lookahead, store_lookahead
+from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.protocol import Protocol, compare_protocols, parse_protocol
+from noveltree.reading import complaint
 from noveltree.records.files import write_atomically
 from noveltree.simulators import Simulator
+from noveltree.tree import Arrays, Counts, StoredLookahead, restore_lookahead, store_lookahead
 
 _NO_DIGEST = b"0" * 64
 # Quotation marks inside of JSON strings are escaped, so that nothing in front of the digest looks like it.
@@ -59,17 +60,37 @@ class _Paused(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, ser_json_inf_nan="constants")
 
     format: Literal["noveltree-play"] = "noveltree-play"
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     protocol: dict[str, Any]
     actions: list[str]
     decisions: list[Decision]
-    action_values: list[float | None]
     generator: _Generator
     counts: Counts
 
 
 def write_play(path: Path, play: Play, protocol: Protocol) -> None:
     """Write a play that is paused, atomically. Networks that it was driven with are not written."""
+    write_atomically(path, encode_play(play, protocol))
+
+
+def read_play(
+    path: Path, protocol: Protocol, simulator: Simulator, *, heuristics: Heuristics | None = UNINFORMED
+) -> Play:
+    """Read a play that was paused under `protocol`, to be driven on with a simulator made by it.
+
+    `heuristics` is what the play was driven with, such as the same networks: driven on with them, the play asks and
+    does what it would have without being written. Only that they have a base policy and a termination cost where
+    the others had can be checked. None says that they are not at hand: what they answered is then forgotten.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
+    return decode_play(data, protocol, simulator, heuristics=heuristics, source=str(path))
+
+
+def encode_play(play: Play, protocol: Protocol) -> bytes:
+    """The bytes of a play file."""
     if play.deciding:
         raise InputError("A play can be stored between two decisions, not in the middle of one.")
     generator = play.rng.bit_generator.state
@@ -80,7 +101,6 @@ def write_play(path: Path, play: Play, protocol: Protocol) -> None:
         protocol=protocol.model_dump(mode="json"),
         actions=list(play.lookahead.simulator.actions),
         decisions=play.decisions,
-        action_values=play.action_values,
         generator=_Generator.model_validate(generator),
         counts=stored.counts,
     )
@@ -91,22 +111,22 @@ def write_play(path: Path, play: Play, protocol: Protocol) -> None:
     place = _DIGEST.search(data)
     assert place is not None
     digest = _digest(data, place).encode()
-    write_atomically(path, b"".join((data[: place.start(1)], digest, data[place.end(1) :])))
+    return b"".join((data[: place.start(1)], digest, data[place.end(1) :]))
 
 
-def read_play(
-    path: Path, protocol: Protocol, simulator: Simulator, *, evaluation: Evaluation | None = UNINFORMED
+def decode_play(
+    data: bytes,
+    protocol: Protocol,
+    simulator: Simulator,
+    *,
+    heuristics: Heuristics | None = UNINFORMED,
+    source: str = "This",
 ) -> Play:
-    """Read a play that was paused under `protocol`, to be driven on with a simulator made by it.
-
-    `evaluation` is what the play was driven with, such as the same networks: driven on with it, the play asks and
-    does what it would have without being written. Only that it has a base policy and a termination cost where the
-    other had can be checked. None says that it is not at hand: what it answered is then forgotten.
-    """
-    data = _read(path)
+    """A play from the bytes of its file; see `read_play`."""
+    _check_digest(data, source)
     try:
         paused, arrays = _parse(data)
-        _check_conditions(paused, protocol, simulator, evaluation)
+        _check_conditions(paused, protocol, simulator, heuristics)
         play = protocol.make_play(simulator, seed=0, index=0)
         _set_generator(play.rng, paused.generator)  # whatever it was seeded with
         lookahead = restore_lookahead(
@@ -115,15 +135,15 @@ def read_play(
         if lookahead.root.time != len(paused.decisions):
             raise RecordError("Its lookahead does not stand where its decisions lead.")
     except RecordError as error:
-        raise RecordError(f"{path} cannot be read as a paused play. {error}") from error
+        raise RecordError(f"{source} cannot be read as a paused play. {error}") from error
     except InputError as error:
-        raise InputError(f"{path} cannot be played on. {error}") from error
-    if evaluation is None:
-        evaluation = UNINFORMED
-        lookahead.forget_evaluations(
-            base_policy=evaluation.initial_base_policy(), termination_cost=evaluation.initial_termination_cost()
+        raise InputError(f"{source} cannot be played on. {error}") from error
+    if heuristics is None:
+        heuristics = UNINFORMED
+        lookahead.forget_answers(
+            base_policy=heuristics.initial_base_policy(), termination_cost=heuristics.initial_termination_cost()
         )
-    play.restore(lookahead, paused.decisions, paused.action_values, evaluation=evaluation)
+    play.restore(lookahead, paused.decisions, heuristics=heuristics)
     return play
 
 
@@ -136,18 +156,13 @@ def _digest(data: bytes, place: re.Match[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _read(path: Path) -> bytes:
-    """The bytes of a play file, if they are those that were written."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
+def _check_digest(data: bytes, source: str) -> None:
+    """Raise RecordError if these are not the bytes that were written."""
     place = _DIGEST.search(data)
     if place is None:
-        raise RecordError(f"{path} is not a paused play of noveltree, or its beginning is damaged.")
+        raise RecordError(f"{source} is not a paused play of noveltree, or its beginning is damaged.")
     if place[1] != _digest(data, place).encode():
-        raise RecordError(f"{path} is damaged or truncated: its checksum does not fit.")
-    return data
+        raise RecordError(f"{source} is damaged or truncated: its checksum does not fit.")
 
 
 def _parse(data: bytes) -> tuple[_Paused, Arrays]:
@@ -156,15 +171,13 @@ def _parse(data: bytes) -> tuple[_Paused, Arrays]:
         text = json.loads(data[_LENGTH : _LENGTH + length])["__metadata__"]["play"]
         return _Paused.model_validate_json(text), dict(safetensors.numpy.load(data))
     except pydantic.ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise RecordError(f"Its metadata are of another version: {where}: {first['msg'].lower()}.") from error
+        raise RecordError(f"Its metadata are of another version: {complaint(error)}") from error
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError) as error:
         raise RecordError("It is another file with a checksum like that of a paused play.") from error
 
 
 def _check_conditions(
-    paused: _Paused, protocol: Protocol, simulator: Simulator, evaluation: Evaluation | None
+    paused: _Paused, protocol: Protocol, simulator: Simulator, heuristics: Heuristics | None
 ) -> None:
     """Complain if the play was paused under other conditions than those under which it is to go on."""
     before = parse_protocol(paused.protocol)
@@ -176,14 +189,14 @@ def _check_conditions(
     if paused.actions != list(simulator.actions):
         raise InputError(f"It has the actions {', '.join(paused.actions)}: make the simulator by its protocol.")
     counts = paused.counts
-    if evaluation is not None and (counts.uniform, counts.termination_cost) != (
-        evaluation.initial_base_policy() is not None,
-        evaluation.initial_termination_cost(),
+    if heuristics is not None and (counts.uniform, counts.termination_cost) != (
+        heuristics.initial_base_policy() is not None,
+        heuristics.initial_termination_cost(),
     ):
         policy = "uniform" if counts.uniform else "evaluated"
         cost = "zero" if counts.termination_cost is not None else "evaluated"
         raise InputError(
-            f"Its base policy was {policy} and its termination cost {cost}: read it with the evaluation that it "
+            f"Its base policy was {policy} and its termination cost {cost}: read it with the heuristics that it "
             "was driven with, or with None, which forgets what was evaluated."
         )
 

@@ -29,7 +29,7 @@ from noveltree.records.files import check_writable, checksum, read_json, read_js
 from noveltree.records.lock import LOCK, is_locked, locked
 
 _FORMAT, _VERSION = "noveltree-run", 1
-RUN, _METRICS = "run.json", "metrics.jsonl"
+RUN, CHECKPOINTS, _METRICS = "run.json", "checkpoints", "metrics.jsonl"
 #: What a run has once it is over.
 RESULT = "result.json"
 
@@ -114,11 +114,11 @@ class RunDirectory:
 
     def write_checkpoint(self, number: int, checkpoint: Checkpoint) -> None:
         state = {**checkpoint.state, "protocol_hash": self.protocol.hash, "seed": self.seed}
-        write_checkpoint(self.path / "checkpoints", number, Checkpoint(checkpoint.arrays, state))
+        write_checkpoint(self.path / CHECKPOINTS, number, Checkpoint(checkpoint.arrays, state))
 
     def read_checkpoint(self) -> tuple[Checkpoint | None, list[str]]:
         """The newest whole checkpoint, None before the first; and complaints about newer ones."""
-        checkpoint, complaints = read_latest_checkpoint(self.path / "checkpoints")
+        checkpoint, complaints = read_latest_checkpoint(self.path / CHECKPOINTS)
         if checkpoint is not None:
             found = checkpoint.state.get("protocol_hash"), checkpoint.state.get("seed")
             if found != (self.protocol.hash, self.seed):

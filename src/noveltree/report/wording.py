@@ -10,6 +10,7 @@ from noveltree.report.document import Cell
 from noveltree.results.sample import Sample
 from noveltree.simulators.action_counts import ACTION_COUNTS
 from noveltree.simulators.games import game_title
+from noveltree.wording import counted as counted
 
 #: Where there is nothing.
 MISSING = "\N{EM DASH}"
@@ -39,11 +40,6 @@ def decimal(value: float, digits: int = 2) -> str:
 
 def percent(share: float, digits: int = 1) -> str:
     return MISSING if math.isnan(share) else f"{100 * share:.{digits}f}%"
-
-
-def counted(number: int, what: str) -> str:
-    """`1 step`, `2 steps`."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:

@@ -10,7 +10,7 @@ published_agents  the paper's scores
 recorded          all of these together: `read_results`, `read_records`
 measured          what RTDP and random actions scored, for the taxonomy
 collect           all episodes of benchmarks as one table
-check, audit      is all that is on disk true?
+audit             is all that is on disk true?
 
 Start with `read_results` (a table, a benchmark, a run, or "published"), `results_of_frame` (pandas or polars) or
 `results_of_arrays`.

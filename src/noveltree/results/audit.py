@@ -1,10 +1,10 @@
-"""An audit: is everything in a directory true? Replay all its episodes, and compare all that is said of them."""
+"""An audit: is everything in a directory true? Replay its episodes, and compare results and tables with them."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import multiprocessing
-import signal
 import statistics
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -12,15 +12,28 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
+from noveltree.benchmark.directory import JOURNAL, PARQUET, PLAN, RESULTS, SUITE, BenchmarkDirectory
+from noveltree.benchmark.plan import PlannedTrial, plan_suite
 from noveltree.episodes import End
 from noveltree.errors import BusyError, InputError, NoveltreeError, SimulatorError
-from noveltree.records import read_episode, verify_episode
+from noveltree.records import read_episode
 from noveltree.records.files import check_writable
 from noveltree.records.lock import is_locked
 from noveltree.records.manifest import MANIFEST, NO_FILE, Manifest, checksums, read_manifest, write_manifest
 from noveltree.records.run_directory import RUN, RunDirectory, place_of_episode
-from noveltree.results.check import BENCHMARK_FILES, Finding, check_benchmark
+from noveltree.replay import verify_episode
+from noveltree.results.collect import Table, collect
 from noveltree.results.trials import is_episode
+from noveltree.signals import leave_to_parent, starting_processes
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not true, or a caveat."""
+
+    file: str
+    holds: bool
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +56,20 @@ def audit(
     renew: bool = False,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Audit:
-    """Verify all that is in a directory; if everything holds, sign it off in a manifest.
+    """Verify everything in a directory; if all of it holds, sign it off in a manifest.
 
-    A manifest that is there already must fit, unless it is to be renewed.
+    An existing manifest must fit, unless it is to be renewed.
     """
     if not directory.is_dir():
         raise InputError(f"There is no directory {directory}.")
-    runs, benchmarks = _places(directory, RUN), _places(directory, *BENCHMARK_FILES)
+    runs, benchmarks = _places(directory, RUN), _places(directory, SUITE, PLAN, JOURNAL)
     for place in {directory, *runs, *benchmarks}:
         if is_locked(place):
-            raise BusyError(f"A process is still working on {place}; verify it when that is over.")
+            raise BusyError(f"A process is still working on {place}; verify it afterwards.")
     if not (directory / MANIFEST).exists() or renew:
         check_writable(directory)
     now = checksums(directory)
-    findings = [Finding(name, False, "is no file") for name, digest in now.items() if digest == NO_FILE]
+    findings = [Finding(name, False, "is not a regular file") for name, digest in now.items() if digest == NO_FILE]
     before = None if renew else read_manifest(directory)
     if before is not None:
         findings += _changes(directory, directory, before, now)
@@ -85,7 +98,7 @@ def _places(directory: Path, *names: str) -> list[Path]:
 
 
 def _changes(directory: Path, signed: Path, manifest: Manifest, now: dict[str, str]) -> Iterator[Finding]:
-    """What is not as it was when a directory was signed off."""
+    """What has changed since a directory was signed off."""
     for name, what in manifest.changes(now):
         yield Finding(_name(directory, signed / name), False, f"{what} after it was signed off")
 
@@ -105,11 +118,11 @@ def _replay(
     directory: Path, episodes: list[Path], workers: int, on_progress: Callable[[int, int], None]
 ) -> Iterator[Finding]:
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(
-        min(workers, len(episodes)), mp_context=context, initializer=_ignore_interrupts
-    ) as pool:
+    others = multiprocessing.active_children()
+    with ProcessPoolExecutor(min(workers, len(episodes)), mp_context=context, initializer=leave_to_parent) as pool:
         try:
-            replays = {pool.submit(_verify, path): path for path in episodes}
+            with starting_processes():
+                replays = {pool.submit(_verify, path): path for path in episodes}
             for done, future in enumerate(as_completed(replays), start=1):
                 holds, sentence = future.result()
                 on_progress(done, len(episodes))
@@ -120,13 +133,10 @@ def _replay(
                 "A process that replayed episodes died; perhaps there is not enough memory."
             ) from error
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                if process not in others:
+                    process.kill()  # the pool would wait for what it has begun
             raise
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C is for the process that has started this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _verify(path: Path) -> tuple[bool, str]:
@@ -145,7 +155,7 @@ def _check_run(directory: Path, path: Path) -> Iterator[Finding]:
         result = run.read_result()
         evaluation = [] if result is None else run.evaluation_paths(result)
         if result is not None and len(evaluation) != len(result["scores"]):
-            yield Finding(name, False, "its result has more scores than it has episodes")
+            yield Finding(name, False, "its result has more scores than episodes")
             return
         records = {each: read_episode(each) for each in (*evaluation, *run.learnt_paths())}
     except NoveltreeError as error:
@@ -154,12 +164,12 @@ def _check_run(directory: Path, path: Path) -> Iterator[Finding]:
     for folder in ("episodes", "evaluation"):
         for each in (path / folder).rglob("*.json"):
             if place_of_episode(each) is None or each.parent.parent != path / folder:
-                yield Finding(_name(directory, each), False, "no run has an episode of that name")
+                yield Finding(_name(directory, each), False, "a run does not name its episodes like this")
     for each, record in records.items():
         known = (record.protocol, record.seed, (record.interval, record.index))
         expected = (run.protocol, run.seed, place_of_episode(each))
         if known != expected or (run.protocol.learning is None and record.weights):
-            yield Finding(_name(directory, each), False, "it is an episode of another run, or another of this one")
+            yield Finding(_name(directory, each), False, "it belongs to another run, or elsewhere in this run")
         if record.episode.end not in (End.TERMINAL, End.TRUNCATED):
             yield Finding(_name(directory, each), False, "it was not played to its end")
     if result is None:
@@ -171,6 +181,66 @@ def _check_run(directory: Path, path: Path) -> Iterator[Finding]:
         said["interactions"] = sum(records[each].episode.interactions for each in evaluation)
     if any(result.get(key) != value for key, value in said.items()):
         yield Finding(name, False, "its result is not that of its episodes")
+
+
+def check_benchmark(directory: Path, path: Path) -> Iterator[Finding]:
+    """What does not fit together in the benchmark in `path`: its suite, its plan, its trials and its tables."""
+
+    def finding(name: str, sentence: str, *, holds: bool = False) -> Finding:
+        return Finding(_name(directory, path / name), holds, sentence)
+
+    try:
+        benchmark = BenchmarkDirectory.open(path)
+        suite = {trial.name: trial for trial in plan_suite(benchmark.suite)}
+    except NoveltreeError as error:
+        yield finding(PLAN, str(error))
+        return
+    if len(suite) != len(benchmark.trials) or not all(_same(t, suite.get(t.name)) for t in benchmark.trials):
+        yield finding(PLAN, "it is not the plan of the suite")
+    try:
+        expected = collect([benchmark], relative_to=path)
+    except NoveltreeError as error:
+        yield finding("trials", str(error))
+        return
+    if expected.missing:
+        several = f"{len(expected.missing)} of {len(benchmark.trials)} planned trials are not finished"
+        yield finding("trials", f"{several}, such as {expected.missing[0]}", holds=True)
+    if (path / RESULTS).exists() and not _is_file_of(path / RESULTS, expected.to_csv().encode()):
+        yield finding(RESULTS, "it is not the table of these episodes; collect it again")
+    if (path / PARQUET).exists():
+        if importlib.util.find_spec("pyarrow") is None:
+            yield finding(PARQUET, "it was not checked, because pyarrow is not installed", holds=True)
+        elif not _is_parquet_of(path / PARQUET, expected):
+            yield finding(PARQUET, "it is not the table of these episodes; collect it again")
+
+
+def _same(planned: PlannedTrial, now: PlannedTrial | None) -> bool:
+    """Whether a trial is what the suite says, whatever the versions of the software."""
+    if now is None:
+        return False
+    versions = {name: getattr(planned.protocol, name) for name in ("simulator_version", "noveltree_version")}
+    return (planned.protocol, planned.label, planned.trial, planned.seed, planned.episodes) == (
+        now.protocol.model_copy(update=versions),
+        now.label,
+        now.trial,
+        now.seed,
+        now.episodes,
+    )
+
+
+def _is_file_of(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == content
+
+
+def _is_parquet_of(path: Path, table: Table) -> bool:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        rows = pyarrow.parquet.read_table(path).to_pylist()
+    except (OSError, pyarrow.ArrowException):
+        return False
+    return bool(rows == table.rows())
 
 
 def _name(directory: Path, path: Path) -> str:

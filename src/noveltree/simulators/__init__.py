@@ -1,15 +1,6 @@
 """The MDP: simulators as deterministic functions of a state and an action."""
 
-from noveltree.simulators.atari import Atari as Atari
-from noveltree.simulators.atari import AtariState as AtariState
-from noveltree.simulators.check import SimulatorCheck as SimulatorCheck
-from noveltree.simulators.check import check_simulator as check_simulator
-from noveltree.simulators.corridor import Corridor as Corridor
-from noveltree.simulators.corridor import CorridorState as CorridorState
-from noveltree.simulators.gymnasium import GymnasiumSimulator as GymnasiumSimulator
-from noveltree.simulators.gymnasium import GymnasiumState as GymnasiumState
-from noveltree.simulators.gymnasium import is_environment_id as is_environment_id
-from noveltree.simulators.simulator import Simulator as Simulator
-from noveltree.simulators.simulator import State as State
-from noveltree.simulators.simulator import StorableStates as StorableStates
-from noveltree.simulators.simulator import Transition as Transition
+import lazy_loader
+
+# The emulator and compiled kernels take long to load, and lists of games need neither.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import ale_py
@@ -122,22 +120,10 @@ class Atari:
             self._camera.act(self._legal[action])
             yield self._camera.getScreenRGB()
 
-    def time_raw_calls(self, state: AtariState, actions: Sequence[int]) -> float:
-        """CPU seconds of one emulator call per action, one after another from `state` on, and nothing else.
-
-        The yardstick of benchmarks. Where the game ends it goes on from `state`, which is not timed.
-        """
-        emulator = self._emulator
-        start = self._packer.unpack(state.snapshot)
-        _stand_at(emulator, self._flush, start)
-        total = 0.0
-        for action in (self._legal[action] for action in actions):
-            before = time.process_time()
-            emulator.act(action)
-            total += time.process_time() - before
-            if emulator.game_over(False):
-                _stand_at(emulator, self._flush, start)
-        return total
+    def emulator_at(self, state: AtariState) -> Any:
+        """The emulator itself in a state, until the next call of anything else here: to measure what it costs."""
+        _stand_at(self._emulator, self._flush, self._packer.unpack(state.snapshot))
+        return self._emulator
 
     def encode_state(self, state: State) -> bytes:
         """The snapshot, and after it the tiles of this screen and of the one before, if they are observed."""
@@ -180,17 +166,6 @@ class Atari:
             previous = tiles if previous is None else previous
         snapshot = self._packer.pack(emulator.cloneState())
         return AtariState(snapshot, self._reduce(self._raw), tiles, previous)
-
-
-def time_emulator(game: str, *, frame_skip: int, calls: int) -> float:
-    """CPU seconds of a call of the bare emulator, with nothing of noveltree around it: the median of several."""
-    emulator = _load(canonical_game(game), frame_skip, None, None)
-    times = []
-    for _ in range(calls):
-        before = time.process_time()
-        emulator.act(_NOOP)
-        times.append(time.process_time() - before)
-    return statistics.median(times)
 
 
 def _stand_at(emulator: Any, flush_state: Any, state: Any) -> None:

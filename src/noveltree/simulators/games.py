@@ -7,9 +7,8 @@ import hashlib
 import re
 from pathlib import Path
 
-from ale_py import roms
-
 from noveltree.errors import InputError, SimulatorError, UnknownNameError
+from noveltree.simulators.action_counts import ACTION_COUNTS
 
 #: The 55 games of the paper's taxonomy. Its score tables leave out Riverraid, and its comparison with
 #: pi-IW leaves out Freeway too.
@@ -130,7 +129,14 @@ _ALIASES = {"montezumasrevenge": "montezuma_revenge", "jamesbond007": "jamesbond
 @functools.cache
 def all_games() -> tuple[str, ...]:
     """Every game for one player that ale-py bundles, by its canonical name, sorted."""
-    return tuple(sorted(set(roms.get_all_rom_ids()) - set(MULTIPLAYER_GAMES)))
+    return tuple(sorted(ACTION_COUNTS))
+
+
+def bundled_games() -> tuple[str, ...]:
+    """Every game whose ROM is installed."""
+    from ale_py import roms  # with all of ale-py, which lists of names do not need
+
+    return tuple(roms.get_all_rom_ids())
 
 
 def canonical_game(name: str) -> str:
@@ -159,7 +165,9 @@ def game_title(game: str) -> str:
 
 def rom_path(game: str) -> Path:
     """Where the ROM of a canonical game is."""
-    path = roms.get_rom_path(game) if game in roms.get_all_rom_ids() else None
+    from ale_py import roms
+
+    path = roms.get_rom_path(game) if game in bundled_games() else None
     if path is None:
         raise SimulatorError(f"ale-py has no ROM of {game!r}; reinstall ale-py, whose wheels bundle the ROMs.")
     return Path(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from noveltree.collection import make_collector
-from noveltree.collection.process import prepare_process
+from noveltree.collection.tuning import prepare_process
 from noveltree.episodes import Episode
 from noveltree.errors import InputError
 from noveltree.protocol import Protocol

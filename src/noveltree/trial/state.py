@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from noveltree.errors import InputError, RecordError
-from noveltree.learning.architecture import Architecture
 from noveltree.learning.deployment import Deployment
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.schedule import Schedule
-from noveltree.learning.settings import LearningSettings
+from noveltree.learning.settings import LearnerSettings
 from noveltree.learning.snapshot import Snapshot, read_snapshot
 from noveltree.protocol import Protocol
 from noveltree.records.checkpoint import Checkpoint
-from noveltree.records.run_directory import RunDirectory
+from noveltree.records.run_directory import CHECKPOINTS, RunDirectory
 from noveltree.simulators import Simulator
 
 
@@ -53,7 +54,7 @@ def pack(state: TrialState, metrics_size: int) -> Checkpoint:
     )
 
 
-def unpack(checkpoint: Checkpoint, settings: LearningSettings) -> TrialState:
+def unpack(checkpoint: Checkpoint, settings: LearnerSettings) -> TrialState:
     """The state that a checkpoint holds."""
     state = checkpoint.state
 
@@ -86,6 +87,11 @@ def read_deployment(run: RunDirectory) -> tuple[Deployment, int]:
     checkpoint, complaints = run.read_checkpoint()
     if complaints:
         raise RecordError(f"{complaints[0]} Train on: that goes back to the one before.")
+    if checkpoint is None and run.read_metrics("interval"):
+        raise InputError(
+            f"The run in {run.path} was trained, but its networks are not there; perhaps they were not shipped. "
+            f"Copy {run.path / CHECKPOINTS} from where it was trained, or train it again in another directory."
+        )
     state = None if checkpoint is None else unpack(checkpoint, run.protocol.learning)
     deployment = None if state is None else state.current.deployment
     if state is None or deployment is None:
@@ -104,10 +110,10 @@ def read_weights(run: RunDirectory, protocol: Protocol, simulator: Simulator) ->
     deployment, _ = read_deployment(run)
     shape = InputShape.of(simulator.start().observation)
     actions = len(simulator.actions)
-    if (
-        deployment.input != shape
-        or not Architecture(shape, actions).fits(deployment.policy)
-        or not Architecture(shape, 1).fits(deployment.value)
+    assert run.protocol.learning is not None
+    fitting = run.protocol.learning.initial_snapshot(shape, actions, rng=np.random.default_rng(0)).networks
+    if deployment.architectures != fitting or not all(
+        architecture.fits(deployment.weights[name]) for name, architecture in fitting.items()
     ):
         raise InputError(
             f"The weights in {run.path} are of another network: it does not have {actions} actions and "

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from noveltree.collection import Placement, make_collector
-from noveltree.collection.process import prepare_process
+from noveltree.collection.tuning import prepare_process
 from noveltree.errors import InputError
 from noveltree.learning.deployment import check_device
 from noveltree.protocol import Protocol

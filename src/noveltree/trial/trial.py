@@ -10,21 +10,22 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from noveltree.collection import Collected, Collector, Listener, replay
+from noveltree.collection import Collected, Collector, Listener
 from noveltree.episodes import Episode
 from noveltree.errors import LearningError
 from noveltree.learning.inputs import InputShape
-from noveltree.learning.learner import Learner
+from noveltree.learning.learner import Losses
 from noveltree.learning.schedule import Interval, Schedule, Verdict
-from noveltree.learning.snapshot import Snapshot, initial_snapshot
+from noveltree.learning.snapshot import Snapshot
 from noveltree.records.checkpoint import check_space
 from noveltree.records.run_directory import RunDirectory
+from noveltree.replay import replay
 from noveltree.trial.evaluate import frozen_episodes
 from noveltree.trial.state import TrialState, pack, unpack
 from noveltree.trial.watcher import Progress, Stage, Watcher
@@ -45,7 +46,7 @@ class Trial:
         self._settings = run.protocol.learning
         self._simulator = run.protocol.make_simulator()
         self._state = self._resume()
-        self._learner = Learner(self._state.current, self._settings, device=device)
+        self._learner = self._settings.make_learner(self._state.current, device=device)
         for interval, index in self._state.kept:
             episode = run.read_learnt(interval, index).episode
             self._learner.experience.add(replay(self._simulator, interval, index, episode).path)
@@ -101,10 +102,10 @@ class Trial:
             return episodes
         interval = Interval(sum(episode.interactions for episode in episodes), self._returns)
         verdict = schedule.judge(interval)
-        policy_losses: list[float] = []
+        final_losses: Losses = {name: [] for name in ("policy",)}
         if verdict.accepted:
             self._tell("learning", always=True)
-            policy_losses = learner.train_policy(rng=self._rng(_POLICY))
+            final_losses = learner.close_interval(rng=self._rng(_POLICY))
             current, previous = learner.snapshot(), state.current
         else:
             assert state.previous is not None, "only an update can be rejected"
@@ -129,7 +130,7 @@ class Trial:
                 "accepted": verdict.accepted,
                 "tested": schedule.baseline is not None,
                 "p_value": verdict.p_value,
-                "policy_losses": [round(loss, 6) for loss in policy_losses],
+                **{f"{name}_losses": [round(loss, 6) for loss in losses] for name, losses in final_losses.items()},
                 "weights": current.digest,
                 "seconds": round(time.monotonic() - started, 3),
             }
@@ -227,7 +228,8 @@ class Trial:
         self._run.cut_metrics(0)
         start = self._simulator.start()
         rng = np.random.default_rng(np.random.SeedSequence(self._run.seed, spawn_key=(0, 0, _INITIAL)))
-        snapshot = initial_snapshot(InputShape.of(start.observation), len(self._simulator.actions), rng=rng)
+        shape, actions = InputShape.of(start.observation), len(self._simulator.actions)
+        snapshot = self._settings.initial_snapshot(shape, actions, rng=rng)
         return TrialState(Schedule(self._settings.schedule), snapshot)
 
     def _write_checkpoint(self) -> None:
@@ -243,7 +245,7 @@ class Trial:
         key = (self._state.schedule.interval, 0, purpose)
         return np.random.default_rng(np.random.SeedSequence(self._run.seed, spawn_key=key))
 
-    def _add_episode(self, collected: Collected, losses: Sequence[float]) -> None:
+    def _add_episode(self, collected: Collected, losses: Losses) -> None:
         episode = collected.episode
         self._add_metrics(
             {
@@ -254,7 +256,7 @@ class Trial:
                 "steps": episode.steps,
                 "interactions": episode.interactions,
                 "end": str(episode.end),
-                "value_loss": round(statistics.fmean(losses), 6) if losses else None,
+                **{f"{name}_loss": round(statistics.fmean(of), 6) if of else None for name, of in losses.items()},
             }
         )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from noveltree.benchmark.process import Task
 from noveltree.benchmark.supervise import Outcome
+from noveltree.benchmark.trial_process import Task
 
 
 class Executor(Protocol):

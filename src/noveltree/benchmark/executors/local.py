@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from noveltree.benchmark.process import Task
 from noveltree.benchmark.supervise import Outcome, Supervised
+from noveltree.benchmark.trial_process import Task
 
 _SECONDS_BETWEEN_LOOKS = 0.05
 

@@ -11,8 +11,8 @@ import contextlib
 import time
 from typing import Any
 
-from noveltree.benchmark.process import Task
 from noveltree.benchmark.supervise import Outcome, supervise
+from noveltree.benchmark.trial_process import Task
 from noveltree.collection.cluster import Cluster
 from noveltree.errors import InputError
 

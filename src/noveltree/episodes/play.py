@@ -1,0 +1,171 @@
+"""One episode in progress. A decision is plan, choose, execute; the whole lookahead stands until it is executed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from noveltree.agents import Agent, Settings
+from noveltree.episodes.episode import Decision, End, Episode, digest
+from noveltree.errors import InputError, SimulatorError
+from noveltree.heuristics import UNINFORMED, Heuristics
+from noveltree.lookahead import Budget, Planning
+from noveltree.simulators import Simulator
+from noveltree.tree import Lookahead, Node
+
+
+def episode_rng(seed: int, index: int, *, interval: int = 0) -> np.random.Generator:
+    """The generator of an episode, which depends on nothing but the trial's seed and the episode's place in it."""
+    if min(seed, index, interval) < 0:
+        raise InputError(f"Seeds, indices and intervals are not negative: {seed}, {index}, {interval}.")
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(interval, index)))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was chosen at the end of planning, and by which values."""
+
+    action: int
+    values: tuple[float | None, ...]
+    """Q(root, a); None for actions that were not tried."""
+
+
+class Play:
+    """One episode in progress."""
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        agent: Agent,
+        *,
+        budget: Budget,
+        rng: np.random.Generator,
+        settings: Settings | None = None,
+        max_steps: int | None = None,
+    ) -> None:
+        """`max_steps` is the time limit of the protocol: reaching it is a truncation."""
+        if not simulator.actions:
+            raise SimulatorError("The simulator has no actions, so there is nothing to decide.")
+        if max_steps is not None and max_steps < 1:
+            raise InputError(f"An episode must have at least 1 step, not {max_steps}.")
+        self._agent = agent
+        self._settings = agent.settings() if settings is None else settings
+        start = simulator.start()
+        self._planner = agent.assemble(start, self._settings)
+        self._budget = budget
+        self.rng = rng
+        self._max_steps = max_steps
+        self._select = agent.select(self._settings)
+        self._heuristics = UNINFORMED
+        self.lookahead = Lookahead(
+            simulator,
+            start,
+            base_policy=UNINFORMED.initial_base_policy(),
+            termination_cost=UNINFORMED.initial_termination_cost(),
+            node_type=self._planner.node_type,
+        )
+        self.decisions: list[Decision] = []
+        #: The time step at which whoever drives the play pauses it; None: it is not paused.
+        self.pause_at: int | None = None
+        #: Whether a decision was begun and is not made yet: it waits for answers, or was cut off.
+        self.deciding = False
+        self._seconds = 0.0
+
+    @property
+    def finished(self) -> bool:
+        """Whether the game is over or the time limit reached."""
+        return self.lookahead.root.terminal or len(self.decisions) == self._max_steps
+
+    @property
+    def paused(self) -> bool:
+        """Whether the time step is reached at which it is to be paused."""
+        return len(self.decisions) == self.pause_at
+
+    def plan(self) -> Planning:
+        """Grow the lookahead: the first part of a decision."""
+        started = time.perf_counter()
+        self.deciding = True
+        meter = self._budget.start()
+        self.lookahead.begin_time_step()
+        yield from self._planner.plan(self.lookahead, meter, rng=self.rng)
+        self._seconds = time.perf_counter() - started
+
+    def choose(self) -> Choice:
+        """Back values up and select an action; the whole lookahead is still there."""
+        started = time.perf_counter()
+        values = self._planner.action_values(self.lookahead)
+        action = self._select(self.lookahead.root, values, self.rng)
+        self._seconds += time.perf_counter() - started
+        return Choice(action, tuple(values))
+
+    def execute(self, choice: Choice) -> Decision:
+        """Make the chosen child the root. Its subtree is kept, or dropped; its siblings are freed."""
+        started = time.perf_counter()
+        lookahead = self.lookahead
+        root, action = lookahead.root, choice.action
+        child = root.children[action] or lookahead.expand(root, action)
+        decision = Decision(
+            action=action,
+            reward=child.reward,
+            interactions=lookahead.interactions,
+            cached=lookahead.cached,
+            pruned=lookahead.pruned,
+            solved=root.solved,
+            depth=lookahead.deepest,
+            seconds=self._seconds,
+            action_values=choice.values,
+        )
+        # An interrupt may come at any instant; in this order `_last_node` always fits the decisions.
+        self.decisions.append(decision)
+        lookahead.advance(action, keep=self._settings.cache)
+        # Freeing what is not kept takes its time too.
+        self.decisions[-1] = replace(decision, seconds=self._seconds + time.perf_counter() - started)
+        self.deciding = False
+        return self.decisions[-1]
+
+    def use(self, heuristics: Heuristics) -> None:
+        """Go on with other heuristics, such as networks with new parameters, if they are others.
+
+        What the old ones said of nodes is forgotten, unless the agent keeps it.
+        """
+        if heuristics == self._heuristics:
+            return
+        self._heuristics = heuristics
+        base_policy, termination_cost = heuristics.initial_base_policy(), heuristics.initial_termination_cost()
+        if self._agent.keeps_answers:
+            self.lookahead.base_policy = base_policy
+            self.lookahead.termination_cost = termination_cost
+        else:
+            self.lookahead.forget_answers(base_policy=base_policy, termination_cost=termination_cost)
+
+    def restore(self, lookahead: Lookahead, decisions: Sequence[Decision], *, heuristics: Heuristics) -> None:
+        """Go on where another play was left that was driven with `heuristics`: what they answered is kept.
+
+        The generator of random numbers is not part of this; it has a state of its own.
+        """
+        self.lookahead = lookahead
+        self.decisions = list(decisions)
+        self._heuristics = heuristics
+
+    def episode(self, *, interrupted: bool = False) -> Episode:
+        """The episode as far as it was played."""
+        last = self._last_node()
+        if last.terminal:
+            end = End.TERMINAL
+        elif len(self.decisions) == self._max_steps:
+            end = End.TRUNCATED
+        else:
+            end = End.INTERRUPTED if interrupted else End.STOPPED
+        return Episode(tuple(self.decisions), end, digest(last.state.observation))
+
+    def _last_node(self) -> Node:
+        """The node to which the last decision led."""
+        root = self.lookahead.root
+        if root.time == len(self.decisions):
+            return root
+        child = root.children[self.decisions[-1].action]
+        assert child is not None
+        return child

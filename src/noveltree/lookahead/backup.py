@@ -1,0 +1,94 @@
+"""Backups: from rewards and termination costs to the values of all nodes and of the root's actions (Definition 2).
+
+A backup is a part: what it needs of the networks it asks for when planning is over, and what a node is worth is its
+definition. All of them set `value` of every node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from noveltree.lookahead.planner import ActionValues
+from noveltree.lookahead.questions import VALUE, Planning, ask
+from noveltree.tree import Lookahead, Node
+
+
+class Backup(Protocol):
+    """What nodes are worth."""
+
+    def ask(self, lookahead: Lookahead) -> Planning:
+        """Ask for what the backup needs to know of nodes."""
+        ...
+
+    def action_values(self, lookahead: Lookahead) -> ActionValues:
+        """Set V(n) of all nodes and return Q(root, a)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LeafValues:
+    """Definition 2: V of a leaf is 0 if it is terminal, otherwise its termination cost; V of an inner node is the
+    maximum of reward + discount * V(child) over its *existing* children.
+    """
+
+    discount: float = 1.0
+
+    def ask(self, lookahead: Lookahead) -> Planning:
+        if lookahead.termination_cost is None:
+            yield from _ask_values(node for node in lookahead.nodes() if node.is_leaf())
+
+    def action_values(self, lookahead: Lookahead) -> ActionValues:
+        for node in reversed(list(lookahead.nodes())):
+            best = _best_child(node, self.discount)
+            if best is None and not node.terminal:
+                assert node.termination_cost is not None, "a leaf was backed up before it was evaluated"
+                best = node.termination_cost
+            node.value = best or 0.0
+        return _values_of_children(lookahead.root, self.discount)
+
+
+@dataclass(frozen=True, slots=True)
+class GreatestValues:
+    """Every node may be closed by its own termination cost: V(n) is the maximum of that and of what its existing
+    children give (pi-IW(1)+). A terminal node is worth 0.
+    """
+
+    discount: float = 1.0
+
+    def ask(self, lookahead: Lookahead) -> Planning:
+        if lookahead.termination_cost is None:
+            yield from _ask_values(lookahead.nodes())
+
+    def action_values(self, lookahead: Lookahead) -> ActionValues:
+        for node in reversed(list(lookahead.nodes())):
+            if node.terminal:
+                node.value = 0.0
+                continue
+            assert node.termination_cost is not None, "a node was backed up before it was evaluated"
+            best = _best_child(node, self.discount)
+            node.value = node.termination_cost if best is None else max(node.termination_cost, best)
+        return _values_of_children(lookahead.root, self.discount)
+
+
+def _ask_values(nodes: Iterable[Node]) -> Planning:
+    """Ask for V^T of those that are not terminal and not evaluated yet, in one question."""
+    unknown = [node for node in nodes if node.termination_cost is None and not node.terminal]
+    if unknown:
+        yield from ask(unknown, VALUE)
+
+
+def _best_child(node: Node, discount: float) -> float | None:
+    """The maximum of reward + discount * V over the existing children; None if there are none."""
+    best = None
+    for child in node.children:
+        if child is not None:
+            value = child.reward + discount * child.value
+            if best is None or value > best:
+                best = value
+    return best
+
+
+def _values_of_children(root: Node, discount: float) -> ActionValues:
+    return [None if child is None else child.reward + discount * child.value for child in root.children]

@@ -1,0 +1,131 @@
+"""Making protocols: a preset, what is chosen otherwise, and what follows from the game and the agent."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import Any
+
+from noveltree.agents import Agent, Settings, get_agent
+from noveltree.errors import InputError, UnknownNameError
+from noveltree.features import NEEDS_TILES, default_features
+from noveltree.learning import LearningSettings
+from noveltree.learning.settings import LearnerSettings
+from noveltree.protocol.choices import Choices, read_choices
+from noveltree.protocol.hashing import FIRST_EDITION
+from noveltree.protocol.presets import DEFAULT_PRESET, PRESETS
+from noveltree.protocol.protocol import Protocol
+from noveltree.reading import validated
+from noveltree.simulators import SIMULATOR_KINDS, SimulatorKind, SimulatorSettings, find_game
+from noveltree.version import __version__
+
+#: Frames after which episodes are truncated if neither the game nor anybody says so.
+MAX_FRAMES = 18_000
+
+
+def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) -> Protocol:
+    """The protocol of a preset for a game, with some of its settings chosen otherwise (None: not chosen).
+
+    `game` is an Atari game in any spelling, the id of a Gymnasium environment, `corridor`, or a game of a kind that
+    you have registered. A preset's settings that belong to its own agent, or to Atari, are left out where another
+    agent or game is chosen that does not have them.
+    """
+    if preset not in PRESETS:
+        raise UnknownNameError("preset", preset, PRESETS)
+    usual, chosen = PRESETS[preset].choices, read_choices(choices)
+    kind, name = find_game(game)
+    agent = get_agent(chosen.agent or usual.agent)
+    learning = default_learning(agent) if chosen.learning is None else chosen.learning
+    _check_fit(chosen, kind, name, agent)
+    chosen = chosen.over(_fitting(usual, kind, agent, chosen))
+    simulator = validated(SimulatorSettings, {**dict(kind.defaults), **chosen.given(kind.takes)})
+    world = _look_at(kind, name, simulator, agent, chosen)
+    protocol = Protocol(
+        simulator=kind.name,
+        game=world.game,
+        **dict(simulator),
+        max_frames=chosen.max_frames or world.max_frames,
+        budget=chosen.budget or float(agent.default_budget(world.actions, world.settings)),
+        budget_unit=chosen.budget_unit or "interactions",
+        agent=agent.name,
+        novelty=agent.novelty,
+        **_recorded(agent.used(world.settings)),
+        learning=learning,
+        simulator_version=kind.version(name),
+        rom_md5=kind.rom_md5(name),
+        noveltree_version=__version__,
+    )
+    if protocol.max_frames < protocol.frame_skip:
+        raise InputError(
+            f"An episode of {protocol.max_frames} frames has no room for an action of {protocol.frame_skip} frames."
+        )
+    protocol.make_budget()  # complains about a budget that allows no interaction
+    return protocol
+
+
+def default_learning(agent: Agent) -> LearnerSettings | None:
+    """How an agent learns unless it is chosen; None if it does not."""
+    return LearningSettings() if agent.learns else None
+
+
+def _check_fit(chosen: Choices, kind: SimulatorKind, game: str, agent: Agent) -> None:
+    """Raise InputError about settings that the game or the agent does not have."""
+    for setting in chosen.given(SimulatorSettings.model_fields):
+        if setting not in kind.takes:
+            whose = ", ".join(each.title for each in SIMULATOR_KINDS.values() if setting in each.takes)
+            raise InputError(
+                f"{game} has no {setting.replace('_', ' ')} to choose: that is a setting of {whose} games."
+            )
+    if chosen.learning is not None and default_learning(agent) is None:
+        raise InputError(f"{agent.name} learns nothing, so it has no learning settings.")
+
+
+def _fitting(usual: Choices, kind: SimulatorKind, agent: Agent, chosen: Choices) -> Choices:
+    """What a preset chooses, without what does not fit the game, the agent, or the budget that is chosen."""
+    misfits = {*SimulatorSettings.model_fields} - {*kind.takes} | {*Settings.model_fields} - {*agent.uses}
+    if chosen.budget is not None:
+        misfits |= {"budget", "budget_unit"}
+    return Choices(**usual.given(Choices.model_fields.keys() - misfits))
+
+
+def _recorded(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings of an agent as a protocol has them: a default is not repeated that older records do not have."""
+    return {
+        name: value
+        for name, value in settings.items()
+        if name in FIRST_EDITION[""] or value != Settings.model_fields[name].default
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _World:
+    """What follows from a game and an agent."""
+
+    game: str
+    actions: int
+    max_frames: int
+    settings: Settings
+
+
+def _look_at(
+    kind: SimulatorKind, game: str, simulator_settings: SimulatorSettings, agent: Agent, chosen: Choices
+) -> _World:
+    """Find out what follows from a game and an agent; the simulator is made only if that is necessary."""
+    own = chosen.given(Settings.model_fields)
+    known = kind.known_actions(game, simulator_settings, chosen.features)
+    if known is not None:
+        return _World(game, known, MAX_FRAMES, agent.settings(**own))
+    tiles = chosen.features in NEEDS_TILES
+    with contextlib.closing(kind.make(game, simulator_settings, tiles=tiles)) as simulator:
+        start = simulator.start()
+        if "features" in agent.uses:
+            own.setdefault("features", default_features(start))
+        settings = agent.settings(**own)
+        agent.assemble(start, settings)  # complains about features that do not fit
+        limit = kind.max_episode_steps(simulator)
+        return _World(
+            game=kind.full_name(simulator) or game,
+            actions=len(simulator.actions),
+            max_frames=MAX_FRAMES if limit is None else limit * simulator_settings.frame_skip,
+            settings=settings,
+        )

@@ -1,0 +1,137 @@
+"""The protocol: every setting that a score depends on, as one value with a stable hash.
+
+Scores are comparable when they were obtained under the same conditions. Papers on planning in Atari differ in the
+action set, the frame skip, the budget and its unit, and in whether transitions are cached, mostly without saying
+so next to their tables. Here the protocol is written into every result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, SerializeAsAny
+
+from noveltree.agents import Settings, get_agent
+from noveltree.declarations import SettingsModel, optional, setting
+from noveltree.episodes import Episode, Play, drive, episode_rng
+from noveltree.errors import InputError, RecordError, UnknownNameError
+from noveltree.features import NEEDS_TILES
+from noveltree.learning.settings import LearnerSettings, parse_learning
+from noveltree.lookahead import Budget, Interactions, Seconds, frames
+from noveltree.protocol.hashing import hash_settings
+from noveltree.reading import validated
+from noveltree.simulators import Simulator, SimulatorKind, SimulatorSettings, get_kind
+
+#: The settings of any learner.
+Learning = Annotated[SerializeAsAny[LearnerSettings], BeforeValidator(parse_learning)]
+BudgetUnit = Literal["interactions", "frames", "seconds"]
+
+
+class _Game(SettingsModel):
+    simulator: str = setting("the kind of simulator", role="task")
+    game: str = setting("the game, by its canonical name, or the environment's id", role="task")
+
+
+class _Played(SimulatorSettings, _Game):
+    max_frames: int = setting("frames after which an episode is truncated", role="conditions", ge=1, le=10**9)
+    start: Literal["first-reset"] = setting(
+        "where episodes begin: after the first reset, without no-ops", role="conditions", default="first-reset"
+    )
+    sticky_actions: Literal[0] = setting(
+        "probability with which an action is repeated", role="conditions", default=0
+    )
+    budget: float = setting("what may be spent on one decision", role="conditions", gt=0)
+    budget_unit: BudgetUnit = setting("the unit of the budget: interactions, frames or seconds", role="conditions")
+    agent: str = setting("the algorithm")
+    novelty: Literal["classic", "depth", "none"] = setting("what decides which nodes are pruned")
+
+
+if TYPE_CHECKING:
+
+    class _Planned(_Played, Settings):
+        pass
+
+else:
+    _Planned = optional("_Planned", Settings, Settings.model_fields, base=_Played)
+
+
+class Protocol(_Planned):
+    """Every setting that a score depends on.
+
+    Settings of agents are declared in `Settings`. One that the agent does not use is None; so is one that was added
+    after the first edition and has its default.
+    """
+
+    learning: Learning | None = setting("how the agent learns, if it does", default=None)
+
+    simulator_version: str = setting("package and version behind the simulator", role="software")
+    rom_md5: str | None = setting("MD5 sum of the game's ROM", role="software", default=None)
+    noveltree_version: str = setting("version of noveltree", role="software")
+
+    @property
+    def hash(self) -> str:
+        """Sixteen hexadecimal digits that are the same exactly if all settings are."""
+        return hash_settings(self)
+
+    @property
+    def simulator_kind(self) -> SimulatorKind:
+        """The kind of simulator."""
+        return get_kind(self.simulator)
+
+    @property
+    def title(self) -> str:
+        """What people call the game."""
+        return self.simulator_kind.title_of(self.game)
+
+    @property
+    def max_steps(self) -> int:
+        """Time steps after which an episode is truncated."""
+        return self.max_frames // self.frame_skip
+
+    def settings(self) -> Settings:
+        """The agent's settings."""
+        used = {name: getattr(self, name) for name in get_agent(self.agent).uses}
+        return validated(Settings, {name: value for name, value in used.items() if value is not None})
+
+    def make_budget(self) -> Budget:
+        if self.budget_unit == "seconds":
+            return Seconds(self.budget)
+        if not self.budget.is_integer():
+            raise InputError(f"A budget of {self.budget:g} {self.budget_unit} is not a whole number.")
+        if self.budget_unit == "frames":
+            return frames(int(self.budget), frame_skip=self.frame_skip)
+        return Interactions(int(self.budget))
+
+    def make_simulator(self) -> Simulator:
+        settings = SimulatorSettings(**{name: getattr(self, name) for name in SimulatorSettings.model_fields})
+        return self.simulator_kind.make(self.game, settings, tiles=self.features in NEEDS_TILES)
+
+    def make_play(self, simulator: Simulator, *, seed: int, index: int, interval: int = 0) -> Play:
+        """Begin the episode `index` of a trial with `seed`, in its `interval` of learning."""
+        return Play(
+            simulator,
+            get_agent(self.agent),
+            settings=self.settings(),
+            budget=self.make_budget(),
+            rng=episode_rng(seed, index, interval=interval),
+            max_steps=self.max_steps,
+        )
+
+
+def play_episode(protocol: Protocol, *, seed: int = 0, index: int = 0) -> Episode:
+    """Play one episode under a protocol, from its start to its end."""
+    with contextlib.closing(protocol.make_simulator()) as simulator:
+        play = protocol.make_play(simulator, seed=seed, index=index)
+        drive([play])
+        return play.episode()
+
+
+def parse_protocol(data: Any) -> Protocol:
+    """A protocol from its JSON object, as it stands in a record."""
+    protocol = validated(Protocol, data, where="Not a valid protocol: ", error=RecordError)
+    try:
+        get_kind(protocol.simulator)
+    except UnknownNameError as error:
+        raise RecordError(f"Not a valid protocol: {error}") from error
+    return protocol

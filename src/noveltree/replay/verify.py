@@ -1,0 +1,73 @@
+"""Verification: replay the actions of an episode in a fresh simulator, without planning, and compare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from noveltree.episodes import End, digest
+from noveltree.lookahead import Interactions
+from noveltree.protocol import Protocol
+from noveltree.records.episode_file import EpisodeRecord
+from noveltree.replay.actions import replay_actions
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Whether a recorded score holds."""
+
+    holds: bool
+    score: float
+    """The score that the replay gave."""
+    finding: str
+    """One sentence: why it does not hold, or a caveat, or nothing."""
+
+
+def verify_episode(record: EpisodeRecord) -> Verification:
+    """Replay a recorded episode in a fresh simulator."""
+    protocol, episode = record.protocol, record.episode
+    caveat = _version_caveat(record)
+    if protocol.rom_md5 != protocol.simulator_kind.rom_md5(protocol.game):
+        return Verification(False, 0.0, f"the ROM of {protocol.game} here is another one{caveat}")
+    simulator = protocol.make_simulator()
+    try:
+        transitions = replay_actions(simulator, episode)
+        state, score, terminal = next(transitions)
+        for step, decision in enumerate(episode.decisions):
+            if terminal:
+                return Verification(False, score, f"the game was over before step {step}{caveat}")
+            if not 0 <= decision.action < len(simulator.actions):
+                return Verification(False, score, f"step {step} has an action that does not exist")
+            state, reward, terminal = next(transitions)
+            score += reward
+            if reward != decision.reward:
+                return Verification(
+                    False, score, f"step {step} paid {reward:g}, not {decision.reward:g} as recorded{caveat}"
+                )
+        if terminal != (episode.end is End.TERMINAL):
+            was = "over" if terminal else "not over"
+            return Verification(False, score, f"the game was {was} after the last step{caveat}")
+        if digest(state.observation) != episode.final_observation:
+            return Verification(False, score, f"the last observation is another one{caveat}")
+        if most := _interactions_allowed(protocol):
+            spent = max((decision.interactions for decision in episode.decisions), default=0)
+            if spent > most:
+                return Verification(False, score, f"a decision took {spent:,} interactions, more than {most:,}")
+        if episode.steps > protocol.max_steps:
+            return Verification(False, score, f"it goes beyond the limit of {protocol.max_steps} steps")
+        if episode.end is End.TRUNCATED and episode.steps < protocol.max_steps:
+            return Verification(False, score, f"it ends before the limit of {protocol.max_steps} steps")
+    finally:
+        simulator.close()
+    return Verification(True, score, caveat.lstrip("; "))
+
+
+def _interactions_allowed(protocol: Protocol) -> int | None:
+    """Interactions that a decision may have taken: the budget's, and one to execute an action never tried."""
+    budget = protocol.make_budget()
+    return budget.limit + 1 if isinstance(budget, Interactions) else None
+
+
+def _version_caveat(record: EpisodeRecord) -> str:
+    protocol = record.protocol
+    here, there = protocol.simulator_kind.version(protocol.game), protocol.simulator_version
+    return "" if here == there else f"; recorded with {there}, replayed with {here}"

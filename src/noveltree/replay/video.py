@@ -1,0 +1,146 @@
+"""Videos of recorded Atari episodes: MP4 with every frame, or GIF."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import imageio_ffmpeg
+import numpy as np
+from numpy.typing import NDArray
+
+from noveltree.errors import InputError, OutputError
+from noveltree.protocol import Protocol
+from noveltree.records.episode_file import EpisodeRecord
+from noveltree.records.files import make_directory
+from noveltree.replay.actions import replay_actions
+from noveltree.simulators import Atari, AtariState
+
+#: The console shows sixty frames a second.
+CONSOLE_RATE = 60
+_GIF_EVERY = 3
+FORMATS = (".mp4", ".gif")
+LARGEST_SCALE = 16
+
+Frame = NDArray[np.uint8]
+#: Called after each time step: how many of how many are filmed.
+Progress = Callable[[int, int], None]
+
+
+def check_video(path: Path, protocol: Protocol) -> None:
+    """Raise InputError if episodes under `protocol` cannot be filmed, or not in the format of `path`."""
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(f"A video is an .mp4 or a .gif, not {path.suffix or path.name!r}.")
+    if not protocol.simulator_kind.can_be_filmed:
+        raise InputError(f"Only Atari episodes can be filmed, and {protocol.game} is not an Atari game.")
+
+
+def render_episode(
+    record: EpisodeRecord,
+    path: Path,
+    *,
+    steps: range | None = None,
+    every: int | None = None,
+    scale: int = 3,
+    progress: Progress | None = None,
+) -> None:
+    """Film a recorded episode, or some `steps` of it, by replaying its actions.
+
+    Every Nth frame is kept (by default all of them in an MP4, one in three in a GIF), enlarged `scale` times.
+    The video runs at the speed of the console.
+    """
+    check_video(path, record.protocol)
+    if not 1 <= scale <= LARGEST_SCALE:
+        raise InputError(f"A video can be enlarged 1 to {LARGEST_SCALE} times, not {scale}.")
+    if every is not None and every < 1:
+        raise InputError(f"Keep every Nth frame with N at least 1, not {every}.")
+    gif = path.suffix.lower() == ".gif"
+    every = every or (_GIF_EVERY if gif else 1)
+    frames = _film(record, steps, every, progress)
+    try:
+        first = next(frames)
+    except StopIteration:
+        raise InputError("There is nothing to film: the episode has no such steps.") from None
+    # Filmed twice: an encoder that finds the colors itself would hold all frames in memory.
+    palette = _palette(_film(record, steps, every, None)) if gif else None
+    _encode(first, frames, path, rate=CONSOLE_RATE / every, scale=scale, palette=palette)
+
+
+def _film(record: EpisodeRecord, steps: range | None, every: int, progress: Progress | None) -> Iterator[Frame]:
+    actions = record.episode.actions
+    count = 0
+    with contextlib.closing(record.protocol.make_simulator()) as simulator:
+        assert isinstance(simulator, Atari)
+        transitions = replay_actions(simulator, record.episode)
+        for step, action in enumerate(actions):
+            state = next(transitions).state
+            assert isinstance(state, AtariState)
+            if steps is None or step in steps:
+                for frame in simulator.film(state, action):
+                    if count % every == 0:
+                        yield frame
+                    count += 1
+            if progress is not None:
+                progress(step + 1, len(actions))
+
+
+def _palette(frames: Iterator[Frame]) -> bytes:
+    """The colors of the frames (the console has 128) as an RGBA image of 16 x 16, whose rest is transparent."""
+    seen = np.zeros(2**24, dtype=np.bool_)
+    for frame in frames:
+        red, green, blue = (frame[:, :, channel].astype(np.uint32) for channel in range(3))
+        seen[red << 16 | green << 8 | blue] = True
+    colors = np.flatnonzero(seen)[:255]
+    palette = np.zeros((256, 4), dtype=np.uint8)
+    palette[: len(colors), :3] = np.stack([colors >> 16, colors >> 8 & 255, colors & 255], axis=1)
+    palette[: len(colors), 3] = 255
+    return palette.tobytes()
+
+
+def _encode(
+    first: Frame, rest: Iterator[Frame], path: Path, *, rate: float, scale: int, palette: bytes | None
+) -> None:
+    height, width, _ = first.shape
+    enlarge = f"scale={2 * (width * scale // 2)}:{2 * (height * scale // 2)}:flags=neighbor"
+    inputs = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{rate:g}", "-i", "-"]
+    try:
+        make_directory(path.parent)
+        with tempfile.TemporaryDirectory(prefix=".video-", dir=path.parent) as directory:
+            if palette is None:
+                mp4 = "-c:v libx264 -preset veryfast -crf 18 -pix_fmt yuv420p"
+                output = ["-vf", enlarge, *mp4.split()]
+            else:
+                colors = Path(directory) / "palette"
+                colors.write_bytes(palette)
+                inputs += ["-f", "rawvideo", "-pix_fmt", "rgba", "-s", "16x16", "-i", str(colors)]
+                output = ["-filter_complex", f"[0]{enlarge}[large];[large][1]paletteuse=dither=none"]
+            video = Path(directory) / f"video{path.suffix.lower()}"
+            encoder = [imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", *inputs, *output, str(video)]
+            if complaint := _feed(encoder, itertools.chain([first], rest)):
+                raise OutputError(f"Cannot write {path}: {complaint}.")
+            video.replace(path)
+    except OSError as error:
+        raise OutputError(f"Cannot write {path}: {error.strerror or error}.") from error
+
+
+def _feed(command: list[str], frames: Iterator[Frame]) -> str:
+    """Run an encoder on the frames; its error message, if it fails."""
+    with tempfile.TemporaryFile() as complaints:
+        encoder = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=complaints)
+        assert encoder.stdin is not None
+        try:
+            with contextlib.suppress(BrokenPipeError), encoder.stdin:  # an encoder that gave up says why
+                for frame in frames:
+                    encoder.stdin.write(frame.tobytes())
+            if encoder.wait() == 0:
+                return ""
+        finally:
+            encoder.kill()  # nothing happens if it has ended
+            encoder.wait()
+        complaints.seek(0)
+        lines = complaints.read().decode(errors="replace").strip().splitlines()
+        return lines[-1].rstrip(".") if lines else f"the encoder ended with {encoder.returncode}"

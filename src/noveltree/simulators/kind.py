@@ -1,0 +1,94 @@
+"""Kinds of simulators, by the names that stand in protocols: the shipped ones, and those that you register."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from noveltree.errors import UnknownNameError
+from noveltree.simulators.settings import SimulatorSettings
+from noveltree.simulators.simulator import Simulator
+from noveltree.version import __version__
+
+
+class SimulatorKind(ABC):
+    """How the games of one kind are found, made and recorded. What most kinds have in common is the default."""
+
+    name: ClassVar[str]
+    """What protocols call it."""
+    title: ClassVar[str]
+    """What people call it."""
+    takes: ClassVar[tuple[str, ...]] = ()
+    """The settings that can be chosen."""
+    defaults: ClassVar[SimulatorSettings] = SimulatorSettings()
+    """The settings unless they are chosen."""
+    alike: ClassVar[bool] = False
+    """Whether scores in all its games are obtained under the same conditions."""
+    can_be_filmed: ClassVar[bool] = False
+
+    @abstractmethod
+    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool) -> Simulator:
+        """The simulator of a game; `tiles` says whether the tiles of screens are to be observed."""
+
+    def find(self, game: str) -> str | None:
+        """The canonical name of a game in any spelling; None if it is not of this kind."""
+        return self.name if game.strip().lower() == self.name else None
+
+    def games(self) -> tuple[str, ...]:
+        """The games that are worth suggesting."""
+        return (self.name,)
+
+    def title_of(self, game: str) -> str:
+        """What people call the game."""
+        return game
+
+    def version(self, game: str) -> str:
+        """The packages behind the simulator and their installed versions."""
+        return f"noveltree {__version__}"
+
+    def rom_md5(self, game: str) -> str | None:
+        """The MD5 sum of the game's ROM, if it has one."""
+        return None
+
+    def known_actions(self, game: str, settings: SimulatorSettings, features: str | None) -> int | None:
+        """The number of actions, if it is known without making the simulator that these settings make sense."""
+        return None
+
+    def full_name(self, simulator: Simulator) -> str | None:
+        """The game's name, if only the simulator knows all of it."""
+        return None
+
+    def max_episode_steps(self, simulator: Simulator) -> int | None:
+        """Time steps after which an episode is truncated, if that is part of the game."""
+        return None
+
+
+#: By name. Those that were registered last are asked first whether a game is theirs.
+SIMULATOR_KINDS: dict[str, SimulatorKind] = {}
+
+
+def register_simulator(kind: SimulatorKind) -> None:
+    """Let protocols have simulators of this kind, in this process."""
+    SIMULATOR_KINDS[kind.name] = kind
+
+
+def get_kind(name: str) -> SimulatorKind:
+    """The kind called `name`."""
+    try:
+        return SIMULATOR_KINDS[name]
+    except KeyError:
+        hint = "One of your own must be registered first: noveltree.simulators.register_simulator."
+        raise UnknownNameError("kind of simulator", name, SIMULATOR_KINDS, hint=hint) from None
+
+
+def find_game(game: str) -> tuple[SimulatorKind, str]:
+    """The kind of a game in any spelling, and its canonical name."""
+    for kind in reversed(SIMULATOR_KINDS.values()):
+        if (name := kind.find(game)) is not None:
+            return kind, name
+    raise UnknownNameError("game", game, all_names(), hint="`noveltree games` lists them.")
+
+
+def all_names() -> list[str]:
+    """The games of all kinds that are worth suggesting."""
+    return [game for kind in SIMULATOR_KINDS.values() for game in kind.games()]

@@ -1,0 +1,123 @@
+"""The kinds of simulators that come with noveltree."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+
+import ale_py
+
+from noveltree.errors import UnknownNameError
+from noveltree.simulators.action_counts import ACTION_COUNTS, FULL_ACTION_SET
+from noveltree.simulators.atari import Atari
+from noveltree.simulators.corridor import Corridor
+from noveltree.simulators.games import all_games, canonical_game, game_title, rom_md5
+from noveltree.simulators.gymnasium import GymnasiumSimulator, is_environment_id, provider_of
+from noveltree.simulators.kind import SIMULATOR_KINDS as SIMULATOR_KINDS
+from noveltree.simulators.kind import SimulatorKind as SimulatorKind
+from noveltree.simulators.kind import all_names as all_names
+from noveltree.simulators.kind import find_game as find_game
+from noveltree.simulators.kind import get_kind as get_kind
+from noveltree.simulators.kind import register_simulator as register_simulator
+from noveltree.simulators.settings import SimulatorSettings
+from noveltree.simulators.simulator import Simulator
+
+_LIKE_ENVIRONMENT_ID = re.compile(r"(?!ale/).+-v\d+", flags=re.IGNORECASE)
+#: Features that every Atari game has.
+_ATARI_FEATURES = (None, "pixels", "ram", "bprost")
+
+
+class AtariKind(SimulatorKind):
+    """The Atari 2600."""
+
+    name = "atari"
+    title = "Atari"
+    takes = ("action_set", "frame_skip", "mode", "difficulty")
+    defaults = SimulatorSettings(action_set="minimal", frame_skip=15)
+    alike = True
+    can_be_filmed = True
+
+    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool) -> Simulator:
+        return Atari(
+            game,
+            action_set=settings.action_set or "minimal",
+            frame_skip=settings.frame_skip,
+            mode=settings.mode,
+            difficulty=settings.difficulty,
+            tiles=tiles,
+        )
+
+    def find(self, game: str) -> str | None:
+        try:
+            return canonical_game(game)
+        except UnknownNameError:
+            return None
+
+    def games(self) -> tuple[str, ...]:
+        return all_games()
+
+    def title_of(self, game: str) -> str:
+        return game_title(game)
+
+    def version(self, game: str) -> str:
+        return f"ale-py {ale_py.__version__}"
+
+    def rom_md5(self, game: str) -> str | None:
+        return rom_md5(canonical_game(game))
+
+    def known_actions(self, game: str, settings: SimulatorSettings, features: str | None) -> int | None:
+        # Loading a game takes most of a second, which planning a suite can do without.
+        if settings.mode is not None or settings.difficulty is not None or features not in _ATARI_FEATURES:
+            return None
+        return FULL_ACTION_SET if settings.action_set == "full" else ACTION_COUNTS[game]
+
+
+class GymnasiumKind(SimulatorKind):
+    """Environments of Gymnasium, by their ids."""
+
+    name = "gymnasium"
+    title = "Gymnasium"
+
+    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool) -> Simulator:
+        return GymnasiumSimulator(game)
+
+    def find(self, game: str) -> str | None:
+        prefix, _, rest = game.partition(":")
+        if prefix.lower() in ("gym", "gymnasium") and rest:
+            return rest
+        return game if is_environment_id(game) or _LIKE_ENVIRONMENT_ID.fullmatch(game) else None
+
+    def games(self) -> tuple[str, ...]:
+        return ()
+
+    def version(self, game: str) -> str:
+        return ", ".join(f"{package} {_installed(package)}" for package in ("gymnasium", *provider_of(game)))
+
+    def full_name(self, simulator: Simulator) -> str | None:
+        # An id without a version stands for the newest.
+        return simulator.environment if isinstance(simulator, GymnasiumSimulator) else None
+
+    def max_episode_steps(self, simulator: Simulator) -> int | None:
+        return simulator.max_episode_steps if isinstance(simulator, GymnasiumSimulator) else None
+
+
+class CorridorKind(SimulatorKind):
+    """The toy world."""
+
+    name = "corridor"
+    title = "corridor"
+
+    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool) -> Simulator:
+        return Corridor()
+
+
+def _installed(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "(not installed)"  # making the simulator says what to do
+
+
+# In this order: the id of a Gymnasium environment may be a spelling of an Atari game.
+for _kind in (GymnasiumKind(), AtariKind(), CorridorKind()):
+    register_simulator(_kind)

@@ -1,0 +1,20 @@
+"""What can be chosen about a simulator."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from noveltree.declarations import SettingsModel, setting
+
+
+class SimulatorSettings(SettingsModel):
+    """The settings of all simulators; `SimulatorKind.takes` says which of them can be chosen for one."""
+
+    mode: int | None = setting("the game's mode, if not its default", role="task", default=None)
+    difficulty: int | None = setting("the game's difficulty, if not its default", role="task", default=None)
+    action_set: Literal["minimal", "full"] | None = setting(
+        "the Atari actions to choose from: minimal or full", role="conditions", default=None
+    )
+    frame_skip: int = setting(
+        "frames for which an action is held", role="conditions", default=1, ge=1, le=1_000_000
+    )

@@ -1,0 +1,290 @@
+"""How much learning costs beside the emulator: CPU seconds per interaction, as a ratio to raw emulation.
+
+After every decision some raw `act` calls are timed from the state it led to, so that whatever slows the machine
+down slows both; their time is taken out. Networks have random weights, which cost as much as trained ones.
+Measured are (a) one episode, (b) several at once in one process, (c) the same with all that is learnt from them:
+the updates of the value network that their transitions bring about, and eight epochs of the policy network.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import resource
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from noveltree.agents import Agent, Settings, get_agent
+from noveltree.collection import Workers, collect_all
+from noveltree.collection.collector import PathRecorder
+from noveltree.collection.tuning import prepare_process
+from noveltree.episodes import Decision, End, Episode, Play, drive, episode_rng
+from noveltree.errors import InputError
+from noveltree.features import FeatureSet, Indices
+from noveltree.heuristics import Heuristic, Heuristics
+from noveltree.learning.cpl import CplLearner, initial_snapshot
+from noveltree.learning.inputs import InputShape
+from noveltree.learning.settings import LearningSettings, ValueSettings
+from noveltree.learning.snapshot import Snapshot
+from noveltree.lookahead import NoveltyPruning, Planner
+from noveltree.protocol import Protocol, make_protocol
+from noveltree.simulators import Atari, AtariState, State
+from noveltree.speed.emulator import time_raw_calls
+from noveltree.tree import Node
+
+#: Raw calls that are timed after every decision.
+_RAW_CALLS = 25
+_WARM_UP_DECISIONS = 2
+#: Decisions of an episode in the measurement of the workers, which is in wall-clock time.
+_WORKERS_DECISIONS = 10
+#: Transitions of an interval of the paper: 1,000,000 interactions, 100 per decision.
+_INTERVAL_TRANSITIONS = 10_000
+_SIMULATING, _NOVELTY = "simulating", "novelty"
+
+
+@dataclass(frozen=True, slots=True)
+class LearningCost:
+    """The cost of playing with networks, and of learning, in one game."""
+
+    game: str
+    agent: str
+    episodes_at_once: int
+    latency_ratio: float
+    """(a): one episode, to raw calls."""
+    decision_seconds: float
+    """(a): CPU seconds of one decision."""
+    collecting_ratio: float
+    """(b): several episodes at once."""
+    learning_ratio: float
+    """(c): several episodes at once, and learning from them."""
+    raw_us: float
+    """CPU microseconds of a raw call."""
+    split: dict[str, float]
+    """What (c) is made of, each as a ratio to raw calls."""
+
+
+def measure_learning(
+    games: Sequence[str],
+    *,
+    agent: str = "n-cpl",
+    episodes_at_once: int = 32,
+    decisions: int = 8,
+    workers: bool = True,
+    on_cost: Callable[[LearningCost], None] | None = None,
+) -> dict[str, Any]:
+    """Measure all games; `decisions` decisions of each of the episodes played at once."""
+    if not games or episodes_at_once < 1 or decisions < 1:
+        raise InputError("At least 1 decision must be measured, in at least 1 game with at least 1 episode.")
+    prepare_process()
+    costs = []
+    for game in games:
+        cost = _measure(_protocol(game, agent), episodes_at_once, decisions)
+        costs.append(cost)
+        if on_cost is not None:
+            on_cost(cost)
+    result: dict[str, Any] = {
+        "agent": agent,
+        "games": [asdict(cost) for cost in costs],
+        "median_latency_ratio": statistics.median(cost.latency_ratio for cost in costs),
+        "median_collecting_ratio": statistics.median(cost.collecting_ratio for cost in costs),
+        "median_learning_ratio": statistics.median(cost.learning_ratio for cost in costs),
+        "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+    }
+    if workers:
+        result["two_workers"] = round(_measure_workers(_protocol(games[0], agent), episodes_at_once), 3)
+    return result
+
+
+def _protocol(game: str, agent: str, **choices: Any) -> Protocol:
+    protocol = make_protocol(game, agent=agent, **choices)
+    if protocol.simulator != "atari":
+        raise InputError(f"Learning is compared with raw emulation, and {game} is no Atari game.")
+    if protocol.learning is None:
+        raise InputError(f"{agent} learns nothing.")
+    return protocol
+
+
+def _measure(protocol: Protocol, at_once: int, decisions: int) -> LearningCost:
+    with contextlib.closing(protocol.make_simulator()) as simulator:
+        assert isinstance(simulator, Atari)
+        snapshot = _snapshot(simulator)
+        assert snapshot.deployment is not None
+        heuristics = snapshot.deployment.heuristics()
+        one = _Measurement(protocol, simulator, heuristics, 1, decisions)
+        many = _Measurement(protocol, simulator, heuristics, at_once, decisions)
+        learning = _measure_learning(snapshot, many.paths)
+        split = {
+            "emulator": 1.0,
+            **{part: seconds / many.interactions / many.raw for part, seconds in (many.parts | learning).items()},
+        }
+        split["screens and snapshots"] = split.pop(_SIMULATING) - 1.0
+        return LearningCost(
+            game=protocol.game,
+            agent=protocol.agent,
+            episodes_at_once=at_once,
+            latency_ratio=round(one.ratio, 4),
+            decision_seconds=round(one.seconds / one.decisions, 4),
+            collecting_ratio=round(many.ratio, 4),
+            learning_ratio=round(many.ratio + sum(learning.values()) / many.interactions / many.raw, 4),
+            raw_us=round(many.raw * 1e6, 1),
+            split={part: round(ratio, 4) for part, ratio in split.items()},
+        )
+
+
+def _snapshot(simulator: Atari) -> Snapshot:
+    shape = InputShape.of(simulator.start().observation)
+    snapshot = initial_snapshot(shape, len(simulator.actions), rng=np.random.default_rng(0))
+    return dataclasses.replace(snapshot, deployed=True)
+
+
+class _Measurement:
+    """Episodes played at once, and where their CPU seconds went."""
+
+    def __init__(
+        self, protocol: Protocol, simulator: Atari, heuristics: Heuristics, at_once: int, decisions: int
+    ) -> None:
+        #: CPU seconds by what they were spent on.
+        self.parts: dict[str, float] = {}
+        self._simulator = simulator
+        self._rng = np.random.default_rng(0)
+        self._raw_seconds = 0.0
+        self._raw_calls = 0
+        self._interrupted = 0.0
+        self._recorders: dict[Play, PathRecorder] = {}
+        timed = Heuristics(
+            tuple(
+                Heuristic(part.heads, self.timed(f"{'+'.join(sorted(part.heads))} network", part.evaluate))
+                for part in heuristics.parts
+            )
+        )
+        plays = [self._play(protocol, index) for index in range(at_once)]
+        drive(plays, timed, decisions=_WARM_UP_DECISIONS)
+        self.parts.clear()
+        self._recorders = {play: PathRecorder(play) for play in plays}
+        before = time.process_time()
+        drive(plays, timed, decisions=decisions, on_decision=self._decided)
+        self.seconds = time.process_time() - before - self._interrupted
+        played = [play.decisions[_WARM_UP_DECISIONS:] for play in plays]
+        self.decisions = sum(len(decisions) for decisions in played)
+        self.interactions = sum(decision.interactions for decisions in played for decision in decisions)
+        #: CPU seconds of a raw call.
+        self.raw = self._raw_seconds / self._raw_calls
+        self.ratio = self.seconds / self.interactions / self.raw
+        self.parts["tree and driver"] = self.seconds - sum(self.parts.values())
+        self.paths = [
+            recorder.path(Episode(tuple(decisions), End.STOPPED, ""))
+            for recorder, decisions in zip(self._recorders.values(), played, strict=True)
+        ]
+
+    def _play(self, protocol: Protocol, index: int) -> Play:
+        agent = get_agent(protocol.agent)
+        return Play(
+            _TimedSimulator(self._simulator, self),
+            dataclasses.replace(agent, assemble=self._timed_assembly(agent)),
+            settings=protocol.settings(),
+            budget=protocol.make_budget(),
+            rng=episode_rng(0, index),
+        )
+
+    def _decided(self, play: Play, decision: Decision) -> None:
+        started = time.process_time()
+        self._recorders[play].decided(play, decision)
+        state = play.lookahead.root.state
+        assert isinstance(state, AtariState)
+        actions = self._rng.integers(len(self._simulator.actions), size=_RAW_CALLS).tolist()
+        self._raw_seconds += time_raw_calls(self._simulator, state, actions)
+        self._raw_calls += _RAW_CALLS
+        self._interrupted += time.process_time() - started
+
+    def timed(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*arguments: Any) -> Any:
+            before = time.process_time()
+            result = function(*arguments)
+            self.parts[part] = self.parts.get(part, 0.0) + time.process_time() - before
+            return result
+
+        return timed
+
+    def _timed_assembly(self, agent: Agent) -> Callable[[State, Settings], Planner]:
+        def assemble(start: State, settings: Settings) -> Planner:
+            planner = agent.assemble(start, settings)
+            pruning = getattr(planner, "pruning", None)
+            if isinstance(pruning, NoveltyPruning):
+                features, table = _TimedFeatures(pruning.features, self), pruning.table
+                for name in ("clear", "enter", "holds", "holder"):
+                    setattr(table, name, self.timed(_NOVELTY, getattr(table, name)))
+                pruning.features = features
+            return planner
+
+        return assemble
+
+
+class _TimedFeatures(FeatureSet):
+    """A feature set, timed."""
+
+    def __init__(self, features: FeatureSet, measurement: _Measurement) -> None:
+        self._features = features
+        self.heads = features.heads
+        self._compute = measurement.timed(_NOVELTY, features)
+
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        return self._features.size
+
+    def __call__(self, node: Node) -> Indices:
+        indices: Indices = self._compute(node)
+        return indices
+
+
+class _TimedSimulator:
+    """An Atari game, timed."""
+
+    def __init__(self, simulator: Atari, measurement: _Measurement) -> None:
+        self.actions = simulator.actions
+        self.start = simulator.start
+        self.step = measurement.timed(_SIMULATING, simulator.step)
+
+    def close(self) -> None:
+        pass
+
+
+def _measure_learning(snapshot: Snapshot, paths: Sequence[Any]) -> dict[str, float]:
+    """CPU seconds of learning from these paths, as in the middle of an interval, and at its end."""
+    learner = CplLearner(snapshot, LearningSettings(value=ValueSettings(at_least=0)))
+    rng = np.random.default_rng(0)
+    learner.take_in(paths[0], rng=rng)  # warm up
+    learner.keep(0)
+    before = time.process_time()
+    for path in paths:
+        learner.take_in(path, rng=rng)
+    value = time.process_time() - before
+    before = time.process_time()
+    learner.close_interval(rng=rng)
+    policy = time.process_time() - before
+    # An interval of the paper is held while it lasts: let the peak of memory show it.
+    while len(learner.experience) < _INTERVAL_TRANSITIONS:
+        for path in paths:
+            learner.experience.add(dataclasses.replace(path, observations=path.observations.copy()))
+    return {"value learning": value, "policy learning": policy}
+
+
+def _measure_workers(protocol: Protocol, at_once: int) -> float:
+    """Interactions per second of wall-clock time with two worker processes, to those with one."""
+    short = protocol.model_copy(update={"max_frames": protocol.frame_skip * _WORKERS_DECISIONS})
+    with contextlib.closing(protocol.make_simulator()) as simulator:
+        assert isinstance(simulator, Atari)
+        deployment = _snapshot(simulator).deployment
+    seconds = []
+    for workers in (1, 2):
+        with contextlib.closing(Workers(short, seed=0, workers=workers, at_once=at_once)) as collector:
+            collector.deploy(deployment)
+            list(collect_all(collector, 1, range(workers)))  # warm up
+            before = time.monotonic()
+            list(collect_all(collector, 2, range(2 * at_once)))
+            seconds.append(time.monotonic() - before)
+    return seconds[0] / seconds[1]

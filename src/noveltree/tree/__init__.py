@@ -1,0 +1,14 @@
+"""The lookahead (Definition 1): nothing but the tree, how it grows and how it is re-rooted."""
+
+from noveltree.tree.base_policy import UNIFORM as UNIFORM
+from noveltree.tree.base_policy import BasePolicy as BasePolicy
+from noveltree.tree.base_policy import Probabilities as Probabilities
+from noveltree.tree.lookahead import Lookahead as Lookahead
+from noveltree.tree.node import HISTORY as HISTORY
+from noveltree.tree.node import NO_FEATURE as NO_FEATURE
+from noveltree.tree.node import Node as Node
+from noveltree.tree.storage import Arrays as Arrays
+from noveltree.tree.storage import Counts as Counts
+from noveltree.tree.storage import StoredLookahead as StoredLookahead
+from noveltree.tree.storage import restore_lookahead as restore_lookahead
+from noveltree.tree.storage import store_lookahead as store_lookahead
