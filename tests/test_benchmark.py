@@ -570,7 +570,7 @@ class TestAuditing:
 
     def test_an_episode_of_another_seed_is_found(self, copy: Path) -> None:
         shutil.copy(copy / self.EPISODE.replace("trial-0", "trial-1"), copy / self.EPISODE)
-        assert "it is an episode of another run" in self.findings(copy)[self.EPISODE]
+        assert "it belongs to another run" in self.findings(copy)[self.EPISODE]
 
     def test_a_table_must_be_that_of_the_episodes(self, copy: Path, cli: Cli) -> None:
         cli("benchmark", "collect", copy)
