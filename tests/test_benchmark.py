@@ -605,7 +605,7 @@ class TestAuditing:
         (tmp_path / "empty").mkdir()
         with pytest.raises(InputError, match="There are no episodes"):
             audit(tmp_path / "empty")
-        with BenchmarkDirectory.open(copy).locked(), pytest.raises(BusyError, match="verify it when that is over"):
+        with BenchmarkDirectory.open(copy).locked(), pytest.raises(BusyError, match="verify it afterwards"):
             audit(copy)
 
 
