@@ -11,18 +11,8 @@ import sys
 
 import numpy as np
 
-from noveltree.analysis import (
-    common_games,
-    compare,
-    compare_pairwise,
-    means_of,
-    probability_of_improvement,
-    read_results,
-    results_of_arrays,
-    segments,
-    summarise,
-    trials_of,
-)
+from noveltree.analysis import compare, compare_pairwise, probability_of_improvement, segments, summarise
+from noveltree.results import common_games, means_of, read_results, results_of_arrays, results_of_frame, trials_of
 
 published = [agent for agent in read_results("published").agents if not agent.differs]
 recorded = [agent for source in sys.argv[1:] for agent in read_results(source, beside_published=True).agents]
@@ -66,8 +56,6 @@ try:
 except ImportError:
     print("pandas is not installed; polars would do as well")
 else:
-    from noveltree.analysis import results_of_frame
-
     frame = pandas.DataFrame(
         {
             "agent": "mine",

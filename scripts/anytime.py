@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from noveltree.analysis.anytime import anytime_curves
-from noveltree.analysis.recorded import read_records
+from noveltree.results import read_records
 from noveltree.simulators.games import game_title
 from reproduction import print_or_write
 

@@ -17,9 +17,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from noveltree.benchmark import BenchmarkDirectory, collect, plan_suite, read_suite
+from noveltree.benchmark import BenchmarkDirectory, plan_suite, read_suite
 from noveltree.benchmark.estimate import estimate
 from noveltree.benchmark.suite import Suite, parse_suite
+from noveltree.results import collect
 
 NOVELTREE = [sys.executable, "-m", "noveltree"]
 
@@ -79,9 +80,9 @@ def run(suite: Suite, directory: Path, workers: int) -> float:
 def launch_seconds(directory: Path) -> list[float]:
     """Of every trial: the time of its process less that of the decisions it made."""
     benchmark = BenchmarkDirectory.open(directory)
-    deciding: dict[int, float] = {}
-    for row in collect([benchmark], relative_to=directory).rows:
-        deciding[row.trial] = deciding.get(row.trial, 0.0) + row.seconds
+    deciding: dict[int | str, float] = {}
+    for each in collect([benchmark], relative_to=directory).scores:
+        deciding[each.trial] = deciding.get(each.trial, 0.0) + (each.seconds or 0.0)
     return [status.seconds - deciding[status.trial.trial] for status in benchmark.statuses()]
 
 

@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 
 from noveltree.analysis import bootstrap, interquartile_mean
-from noveltree.analysis.recorded import read_records
 from noveltree.benchmark import BenchmarkDirectory, plan_suite
 from noveltree.benchmark.plan import PlannedTrial
 from noveltree.benchmark.suite import parse_suite
@@ -26,6 +25,7 @@ from noveltree.records import EpisodeRecord, encode_episode
 from noveltree.records.run_directory import RunDirectory
 from noveltree.report.html import to_html
 from noveltree.report.report import build_report
+from noveltree.results import read_records
 
 SUITE = """
 name: paper-sized

@@ -10,13 +10,11 @@ intervals.
 from __future__ import annotations
 
 import argparse
-import csv
-import math
-from collections import defaultdict
 from pathlib import Path
 
-from noveltree.analysis.statistics import Sample, welch_p_value
-from noveltree.published import PUBLISHED_AGENTS, PUBLISHED_EPISODES, published_scores
+from noveltree.analysis import welch_p_value
+from noveltree.published import PUBLISHED_AGENTS
+from noveltree.results import read_results
 from noveltree.simulators.games import game_title
 
 
@@ -25,19 +23,7 @@ def main() -> None:
     parser.add_argument("table", type=Path, help="as `noveltree benchmark collect` writes it")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
-    print_or_write(build_table(read_scores(options.table)), options.write, "planners")
-
-
-def read_scores(path: Path) -> dict[tuple[str, str], list[float]]:
-    """The scores that count, by game and agent; those under other conditions are refused."""
-    scores: dict[tuple[str, str], list[float]] = defaultdict(list)
-    with path.open(newline="") as file:
-        for row in csv.DictReader(file):
-            if row["differs"]:
-                raise SystemExit(f"{row['episode_file']} is not comparable: {row['differs']}.")
-            if row["phase"] == "evaluation":
-                scores[row["game"], row["agent"]].append(float(row["score"]))
-    return scores
+    print_or_write(build_table(options.table), options.write, "planners")
 
 
 def print_or_write(table: str, document: Path | None, section: str) -> None:
@@ -51,36 +37,31 @@ def print_or_write(table: str, document: Path | None, section: str) -> None:
     document.write_text(f"{head}{begin}\n\n{table}\n\n{end}{tail}")
 
 
-def published_sd(interval: float) -> float:
-    """The standard deviation (with n - 1) behind a published 90% interval."""
-    n = PUBLISHED_EPISODES
-    return interval / 1.6449 * math.sqrt(n) * math.sqrt(n / (n - 1))
-
-
-def build_table(scores: dict[tuple[str, str], list[float]]) -> str:
+def build_table(path: Path) -> str:
     """One row per game and agent: our scores, the published ones, and Welch's test of their means."""
     lines = [
         "| game | agent | episodes | mean | standard error | published mean | standard error | Welch p |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
+    published = read_results("published")
     same = 0
-    for (name, agent), ours in sorted(scores.items()):
-        sample = Sample.of(ours)
-        theirs = published_scores()[agent][name]
-        if theirs.interval is None:
-            raise SystemExit(f"The paper has no interval of {agent} in {name}.")
-        their_sample = Sample(theirs.mean, published_sd(theirs.interval), PUBLISHED_EPISODES)
-        p = welch_p_value(sample, their_sample)
+    rows = [
+        (game, agent.name, ours, published.agent(agent.name).samples[game])
+        for agent in read_results(str(path)).agents
+        for game, ours in agent.samples.items()
+    ]
+    for game, agent, ours, theirs in sorted(rows, key=lambda row: row[:2]):
+        p = welch_p_value(ours, theirs)
         if p is None:
-            raise SystemExit(f"One episode of {agent} in {name} is too few.")
+            raise SystemExit(f"{agent} in {game} cannot be tested: there is one episode, or no published interval.")
         same += p > 0.05
         lines.append(
-            f"| {game_title(name)} | {PUBLISHED_AGENTS[agent]} | {len(ours)} "
-            f"| {sample.mean:,.1f} | {sample.standard_error:,.1f} "
-            f"| {theirs.mean:,.1f} | {their_sample.standard_error:,.1f} | {p:.2f} |"
+            f"| {game_title(game)} | {PUBLISHED_AGENTS[agent]} | {ours.count} "
+            f"| {ours.mean:,.1f} | {ours.standard_error:,.1f} "
+            f"| {theirs.mean:,.1f} | {theirs.standard_error:,.1f} | {p:.2f} |"
         )
     lines.append("")
-    lines.append(f"Not different (p > 0.05) in {same} of {len(scores)} rows.")
+    lines.append(f"Not different (p > 0.05) in {same} of {len(rows)} rows.")
     return "\n".join(lines)
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from noveltree.benchmark import audit
 from noveltree.cli import main
 from noveltree.collection.tuning import use_one_thread
+from noveltree.results import audit
 from tests.support.benchmarks import LESS_BUDGET, SHORTER, played
 from tests.support.command_line import Cli, Result
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noveltree.analysis.recorded import read_records
-from noveltree.analysis.tables import NEEDED
 from noveltree.report.report import build_report
+from noveltree.results.recorded import read_records
+from noveltree.results.tables import NEEDED
 from tests.support.command_line import Cli
 
 ROOT = Path(__file__).parent.parent

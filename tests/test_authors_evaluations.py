@@ -11,7 +11,6 @@ from collections import defaultdict
 import pytest
 
 from authors_evaluations import select
-from noveltree.analysis.statistics import Sample
 from noveltree.published import (
     TrialScores,
     authors_curve,
@@ -19,6 +18,7 @@ from noveltree.published import (
     human_comparison,
     published_scores,
 )
+from noveltree.results import Sample
 from noveltree.simulators.games import PAPER_GAMES
 
 AGENTS = ("n-cpl", "n-cpl-d", "cpl")

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from noveltree.benchmark import BenchmarkDirectory, audit, collect, plan_suite, read_suite, run_benchmark
+from noveltree.benchmark import BenchmarkDirectory, plan_suite, read_suite, run_benchmark
 from noveltree.benchmark.directory import TrialStatus
 from noveltree.benchmark.executors import LocalExecutor
 from noveltree.benchmark.scheduler import Benchmark
@@ -33,6 +33,7 @@ from noveltree.records.files import checksum
 from noveltree.records.journal import Journal
 from noveltree.records.manifest import read_manifest
 from noveltree.records.run_directory import RunDirectory
+from noveltree.results import audit, collect
 from tests.support.benchmarks import SMALL, TINY, create, table
 from tests.support.command_line import NOVELTREE, Cli, on_a_terminal
 from tests.support.processes import children_of, is_alive, wait_until
@@ -341,15 +342,15 @@ class TestCollecting:
         (copy / "trials/corridor/riw-d/trial-1/result.json").unlink()
         made = collect([BenchmarkDirectory.open(copy)], relative_to=copy)
         assert made.missing == ["trials/corridor/riw-d/trial-1"]
-        assert len(made.rows) == 3 * 3
+        assert len(made.scores) == 3 * 3
 
     def test_other_conditions_are_labelled_and_warned_about(self, copy: Path, tmp_path: Path) -> None:
         other = create(tmp_path / "other", TINY.replace("budget: 5", "budget: 6").replace("trials: 2", "trials: 1"))
         run_benchmark(other, LocalExecutor(2))
         made = collect([BenchmarkDirectory.open(copy), other], relative_to=tmp_path)
-        assert len(made.rows) == 12 + 6
-        assert {row.differs for row in made.rows if row.episode_file.startswith("other/")} == {"budget 6"}
-        assert {row.differs for row in made.rows if row.episode_file.startswith("copy/")} == {""}
+        assert len(made.scores) == 12 + 6
+        assert {row["differs"] for row in made.rows() if row["episode_file"].startswith("other/")} == {"budget 6"}
+        assert {row["differs"] for row in made.rows() if row["episode_file"].startswith("copy/")} == {""}
         assert made.warnings == [
             "Not comparable with the others: riw-c in corridor, played with budget 6.",
             "Not comparable with the others: riw-d in corridor, played with budget 6.",
@@ -372,7 +373,7 @@ class TestCollecting:
             made.append(create(tmp_path / game, text))
             run_benchmark(made[-1], LocalExecutor(1))
         table = collect(made, relative_to=tmp_path)
-        assert {(row.game, row.differs) for row in table.rows} == {
+        assert {(row.game, row.differs) for row in table.scores} == {
             ("pong", ""),
             ("breakout", ""),
             ("qbert", "at most 300 frames"),
@@ -396,7 +397,7 @@ class TestCollecting:
 
     def test_an_episode_is_not_counted_twice(self, tiny: Path, copy: Path) -> None:
         both = [BenchmarkDirectory.open(path) for path in (tiny, copy)]
-        with pytest.raises(InputError, match="are the same episode of the same trial"):
+        with pytest.raises(InputError, match="are the same trial; leave one of them out"):
             collect(both, relative_to=copy)
 
     def test_parquet_says_the_same(self, tiny: Path, tmp_path: Path) -> None:
@@ -404,8 +405,7 @@ class TestCollecting:
         made = collect([BenchmarkDirectory.open(tiny)], relative_to=tiny)
         (tmp_path / "table.parquet").write_bytes(made.to_parquet())
         read = parquet.read_table(tmp_path / "table.parquet").to_pylist()
-        assert [row["score"] for row in read] == [row.score for row in made.rows]
-        assert [row["episode_file"] for row in read] == [row.episode_file for row in made.rows]
+        assert read == made.rows()
 
     def test_learning_goes_on_in_the_evaluation_if_it_is_told_to(self, tmp_path: Path) -> None:
         text = SMALL.replace("learning:\n", "learning:\n      evaluation: continuing\n", 1)

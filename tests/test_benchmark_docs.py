@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 
 from noveltree.benchmark import plan_suite, shipped_suites
-from noveltree.benchmark.collect import COLUMNS
 from noveltree.benchmark.suite import Conditions, Suite, SuiteAgent, parse_suite
+from noveltree.results.collect import COLUMNS
 from tests.support.command_line import Cli
 
 DOCUMENT = (Path(__file__).parent.parent / "docs" / "benchmark.md").read_text()

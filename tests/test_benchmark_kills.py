@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noveltree.benchmark import BenchmarkDirectory, audit, run_benchmark
+from noveltree.benchmark import BenchmarkDirectory, run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
+from noveltree.results import audit
 from tests.support.benchmarks import SMALL, TINY, create, table
 from tests.support.command_line import NOVELTREE
 from tests.support.processes import children_of, is_alive, wait_until

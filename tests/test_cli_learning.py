@@ -683,7 +683,7 @@ def test_curve_draws_a_run(cli: Cli, run: Path) -> None:
     assert (told["figure"], len(told["runs"][0]["intervals"])) == ("a/b.svg", 2)
     RunDirectory.create(Path("new"), protocol_of(4000), 0)
     for arguments, complaint in (
-        (["new"], "No interval of new is over yet: there is nothing to draw."),
+        (["new"], "new has not finished an interval yet: there is nothing to draw."),
         ([run, "-o", "curve.pdf"], "A figure is a .png or an .svg, not '.pdf'."),
         (["nowhere"], "There is no run in nowhere: it has no run.json."),
     ):

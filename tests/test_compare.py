@@ -9,12 +9,11 @@ import pytest
 from scipy import stats
 
 from noveltree.analysis.comparison import compare
-from noveltree.analysis.sources import read_results
-from noveltree.analysis.statistics import Sample
-from noveltree.analysis.tables import read_table
 from noveltree.benchmark import run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
 from noveltree.errors import InputError, RecordError
+from noveltree.results import Sample, read_results
+from noveltree.results.tables import read_tables
 from noveltree.trial import train
 from tests.support.benchmarks import TINY, create
 from tests.support.command_line import Cli
@@ -65,8 +64,8 @@ class TestTables:
         ("change", "complaint"),
         [
             (("agent,", "agnt,"), "it has no column agent"),
-            ((",12,", ",nan,"), "line 3: the score 'nan' is no number"),
-            ((",12,", ",many,"), "line 3: the score 'many' is no number"),
+            ((",12,", ",nan,"), "line 3: the score 'nan' is not a number"),
+            ((",12,", ",many,"), "line 3: the score 'many' is not a number"),
             ((",12,", ",1e300,"), "line 3: the score '1e300' is beyond 1e+15"),
             (("pong,0,1", "pong,0.0,0.0"), "line 3: the same episode as in line 2"),
             (("good,pong,0,1", "good,pong,0,0"), "line 3: the same episode as in line 2"),
@@ -80,12 +79,12 @@ class TestTables:
         path = tmp_path / "table.csv"
         path.write_text(TABLE.replace(*change, 1) if change[0] != "Breakout" else TABLE.replace(*change))
         with pytest.raises(RecordError) as caught:
-            read_table(path)
+            read_tables([path])
         assert complaint in str(caught.value)
 
     def test_what_is_no_table_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
-        with pytest.raises(RecordError, match="no table of episodes"):
+        with pytest.raises(RecordError, match="not a table of episodes"):
             read_results(str(tmp_path / "binary.csv"))
         (tmp_path / "none.csv").write_text(TABLE.splitlines()[0])
         with pytest.raises(RecordError, match="no evaluation episodes"):
@@ -106,7 +105,7 @@ class TestCommandLine:
         told = cli("compare", ours, "published:riw-c", "--json").object
         assert len(told["games"]) == 12
         assert len(told["only_second"]) == 42
-        assert "no difference all in all is shown" in told["verdict"]
+        assert "no overall difference is shown" in told["verdict"]
         shown = cli("compare", ours, "published:riw-c").out
         assert "B: published:riw-c" in shown
         assert "A has no scores in 42 games" in shown
@@ -114,11 +113,11 @@ class TestCommandLine:
     def test_the_paper_against_itself(self, cli: Cli) -> None:
         shown = cli("compare", "published:n-cpl", "published:riw-c").out
         assert "A has the higher mean in 50 of 54 games, B in 3" in shown
-        assert shown.endswith("all in all A is better.\n")
+        assert shown.endswith("overall A is better.\n")
 
     def test_what_cannot_be_tested_is_said(self, cli: Cli) -> None:
         shown = cli("compare", "published:n-cpl", "published:human").out
-        assert "in 0 and 0, but 49 cannot be tested, where one of them has a single score: all in all A" in shown
+        assert "in 0 and 0, but 49 cannot be tested because one of them has a single score: overall A" in shown
         assert "cannot be tested" not in cli("compare", "published:n-cpl", "published:cpl").out
 
     def test_trials_can_be_counted_instead_of_episodes(self, cli: Cli) -> None:
@@ -179,5 +178,5 @@ def test_other_conditions_are_warned_about(cli: Cli, tmp_path: Path) -> None:
             create(tmp_path / str(budget), TINY.replace("budget: 5", f"budget: {budget}")), LocalExecutor(2)
         )
     shown = cli("compare", tmp_path / "5:riw-c", tmp_path / "6:riw-c")
-    assert "Warning: they played under other conditions: budget 6. Compare with care." in shown.err
+    assert "Warning: their conditions differ: budget 6. Compare with care." in shown.err
     assert cli("compare", tmp_path / "5:riw-c", tmp_path / "5:riw-d").err == ""

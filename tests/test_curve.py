@@ -17,7 +17,8 @@ import typer
 from matplotlib.image import imread
 from typer.testing import CliRunner
 
-from noveltree.analysis import FinishedInterval, MillionRange, RunCurve, finished_intervals, ranges, up_to
+from noveltree.analysis import mean_curve, up_to
+from noveltree.analysis.curves import points_of_trial
 from noveltree.cli import common
 from noveltree.cli.curve import curve
 from noveltree.errors import InputError, OutputError, RecordError
@@ -25,7 +26,10 @@ from noveltree.learning import LearningSettings
 from noveltree.protocol import make_protocol
 from noveltree.published import Million, TrialCurve, authors_curve
 from noveltree.records.run_directory import RunDirectory
-from noveltree.report.curve import draw_curves
+from noveltree.report.curves import runs_chart
+from noveltree.report.figure import FigureFormat, draw_figure
+from noveltree.results import RunCurve, RunPoint, read_curve
+from noveltree.results.curves import points_of_intervals
 from noveltree.simulators.games import PAPER_GAMES
 
 ROOT = Path(__file__).parent.parent
@@ -121,7 +125,8 @@ class TestAuthorsCurves:
         second = [trial.millions[1] for trial in authors_curve(game, "n-cpl")]
         assert [million.episodes for million in second] == episodes
         assert [million.mean_return for million in second] == means
-        assert ranges(authors_curve(game, "n-cpl"))[1].mean == pytest.approx(statistics.fmean(means))
+        mean = mean_curve([points_of_trial(trial) for trial in authors_curve(game, "n-cpl")])[1].mean
+        assert mean == pytest.approx(statistics.fmean(means))
 
     def test_what_the_authors_did_not_play_is_empty(self) -> None:
         assert authors_curve("CartPole-v1", "n-cpl") == ()
@@ -135,17 +140,23 @@ class TestAnalysis:
     )
 
     def test_only_intervals_that_are_over_are_points(self, tmp_path: Path) -> None:
-        assert finished_intervals(make_run(tmp_path / "run").read_metrics()) == (
-            FinishedInterval(1, 760_000, 9, 5000.0, True),
-            FinishedInterval(2, 1_520_000, 9, 4000.0, False),
+        made = read_curve(make_run(tmp_path / "run"), "run", None)
+        assert made is not None
+        assert made.points == (
+            RunPoint(1, 760_000, 9, 5000.0, True),
+            RunPoint(2, 1_520_000, 9, 4000.0, False),
         )
 
     def test_a_damaged_line_is_refused(self) -> None:
         with pytest.raises(RecordError, match="'interactions'"):
-            finished_intervals([{"event": "interval", "interval": 1}])
+            points_of_intervals([{"event": "interval", "interval": 1}])
 
-    def test_ranges_count_trials_alike_however_many_episodes_they_have(self) -> None:
-        assert ranges(self.TRIALS) == (MillionRange(1, 2, 10.0, 15.0, 20.0), MillionRange(2, 1, 40.0, 40.0, 40.0))
+    def test_trials_count_alike_however_many_episodes_they_have(self) -> None:
+        points = mean_curve([points_of_trial(trial) for trial in self.TRIALS])
+        assert [(point.interactions, point.trials, point.mean) for point in points] == [
+            (1_000_000, 2, 15.0),
+            (2_000_000, 1, 40.0),
+        ]
 
     @pytest.mark.parametrize(
         ("interactions", "millions"), [(4_000, 1), (1_080_000, 1), (1_950_000, 2), (20_000_000, 2)]
@@ -154,20 +165,79 @@ class TestAnalysis:
         assert len(up_to(interactions, self.TRIALS)[0].millions) == millions
 
 
+class TestEpisodesThatSayWhenTheyEnded:
+    """As those of a run have to that learns while they go on."""
+
+    def run(self, path: Path, *ends: tuple[int, float]) -> RunDirectory:
+        settings = LearningSettings.model_validate({"schedule": {"interactions": 4_000, "interval": 1_000}})
+        run = RunDirectory.create(path, make_protocol("corridor", agent="n-cpl", learning=settings), 0)
+        for index, (at, score) in enumerate(ends):
+            line = {"event": "episode", "interval": 1, "index": index, "return": score, "steps": 3}
+            run.add_metrics({**line, "interactions": 300, "at": at})
+        return run
+
+    def test_an_episode_counts_where_it_ended_if_the_run_has_gone_beyond(self, tmp_path: Path) -> None:
+        run = self.run(tmp_path, (400, 1.0), (1_000, 3.0), (1_001, 5.0), (2_900, 7.0), (3_000, 8.0), (3_100, 9.0))
+        made = read_curve(run, "mine", None)
+        assert made is not None
+        assert made.points == (
+            RunPoint(1, 1_000, 2, 2.0),
+            RunPoint(2, 2_000, 1, 5.0),
+            RunPoint(3, 3_000, 2, 7.5),
+        )
+
+    def test_a_step_in_which_none_ended_is_neither_a_point_nor_lost(self, tmp_path: Path) -> None:
+        made = read_curve(self.run(tmp_path, (900, 1.0), (3_000, 2.0)), "mine", None)
+        assert made is not None
+        assert [(point.interactions, point.mean_return) for point in made.points] == [(1_000, 1.0), (3_000, 2.0)]
+        assert made.lost == ()
+
+    def test_lines_of_intervals_add_nothing(self, tmp_path: Path) -> None:
+        run = self.run(tmp_path, (900, 1.0), (2_000, 2.0))
+        before = read_curve(run, "mine", None)
+        add_interval(run, 1, 1_100, 50.0)
+        assert read_curve(run, "mine", None) == before
+
+    def test_before_the_end_of_the_first_step_there_is_no_curve(self, tmp_path: Path) -> None:
+        assert read_curve(self.run(tmp_path, (999, 1.0)), "mine", None) is None
+
+    def test_what_is_not_a_number_is_refused(self, tmp_path: Path) -> None:
+        run = self.run(tmp_path)
+        run.add_metrics({"event": "episode", "interval": 1, "return": "much", "at": 2_000})
+        with pytest.raises(RecordError, match="'much' is not a number"):
+            read_curve(run, "mine", None)
+
+
+def test_an_interval_in_which_no_episode_ended_is_no_point(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run")
+    line = {"event": "interval", "interval": 3, "episodes": 0, "interactions": 2_000_000, "mean_return": None}
+    run.add_metrics({**line, "accepted": True})
+    add_interval(run, 4, 2_500_000, 6000.0)
+    made = read_curve(run, "mine", None)
+    assert made is not None
+    assert [point.interval for point in made.points] == [1, 2, 4]
+    assert made.lost == ()
+
+
 class TestFigure:
-    def draw(self, *, evaluation: float | None = None, rejected: bool = False, **changes: Any) -> bytes:
+    def draw(
+        self,
+        *,
+        evaluation: float | None = None,
+        rejected: bool = False,
+        format: FigureFormat = "png",
+        **changes: Any,
+    ) -> bytes:
         intervals = (
-            FinishedInterval(1, 1_010_000, 30, 5000.0, True),
-            FinishedInterval(2, 2_050_000, 12, 21_000.0, not rejected),
+            RunPoint(1, 1_010_000, 30, 5000.0, True),
+            RunPoint(2, 2_050_000, 12, 21_000.0, not rejected),
         )
         choices: dict[str, Any] = {
             "runs": [RunCurve("noveltree, seed 0", intervals, evaluation)],
             "authors": up_to(2_000_000, authors_curve("qbert", "n-cpl")),
-            "title": "Qbert, N-CPL$_D$",
-            "authors_label": "authors' N-CPL$_D$, 5 trials",
-            "format": "png",
         }
-        return draw_curves(**{**choices, **changes})
+        chart = runs_chart("qbert", "n-cpl-d", **{**choices, **changes})
+        return draw_figure(chart, format=format)
 
     def test_png_shows_the_run_and_the_authors_with_a_white_margin(self) -> None:
         png = self.draw()
@@ -198,13 +268,13 @@ class TestFigure:
         assert rejected != plain
 
     def test_many_runs_with_long_names_are_not_cut(self) -> None:
-        interval = FinishedInterval(1, 1_000_000, 30, 5000.0, True)
+        interval = RunPoint(1, 1_000_000, 30, 5000.0, True)
         image = pixels(self.draw(runs=[RunCurve(f"{number}" * 60, (interval,), None) for number in range(20)]))
         for edge in (image[0], image[-1], image[:, 0], image[:, -1]):
             assert (edge == 255).all()
 
     @pytest.mark.parametrize("format", ["png", "svg"])
-    def test_the_same_curves_give_the_same_bytes(self, format: str) -> None:
+    def test_the_same_curves_give_the_same_bytes(self, format: FigureFormat) -> None:
         assert self.draw(format=format) == self.draw(format=format)
 
 
@@ -271,7 +341,7 @@ class TestCommand:
     def test_a_run_without_a_finished_interval_is_refused(self, tmp_path: Path) -> None:
         run = make_run(tmp_path / "run")
         run.cut_metrics(0)
-        with pytest.raises(InputError, match=r"No interval of .*run is over yet: there is nothing to draw\."):
+        with pytest.raises(InputError, match=r"run has not finished an interval yet: there is nothing to draw\."):
             curve([tmp_path / "run"])
 
     def test_another_format_is_refused(self, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from noveltree.analysis.pairwise import compare_pairwise, share_above, times_best
-from noveltree.analysis.statistics import Sample, significantly_best, welch_p_value
+from noveltree.analysis.statistics import significantly_best, welch_p_value
 from noveltree.published import (
     PUBLISHED_AGENTS,
     PUBLISHED_EPISODES,
@@ -21,41 +21,10 @@ from noveltree.published import (
     published_scores,
     published_smrf,
 )
+from noveltree.results import Sample
 from noveltree.simulators.action_counts import ACTION_COUNTS
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
-
-#: Rows and columns in the order of the paper: N-CPL, N-CPL_D, CPL, RIW_C, RIW_D, pi-IW, pi-IW+, pi-HIW. The last
-#: two of a row are the total and the average share of wins in per cent.
-TABLE_1 = """
- - 26 35 49 47 32 39 32 260 70.1
-26  - 29 48 46 32 38 30 249 67.1
-18 24  - 43 45 31 39 27 227 61.2
- 3  4 10  - 23 19 18 17  94 25.3
- 5  6  8 29  - 20 18 17 103 27.8
-20 20 22 33 32  - 30 25 182 49.1
-14 15 14 35 35 23  - 23 159 42.9
-21 23 26 36 36 28 30  - 200 53.9
-"""
-TABLE_2 = """
- - 14 22 30 29 23 28 22 168 72.7
-18  - 18 31 29 23 27 21 167 72.3
-11 15  - 26 28 23 28 21 152 65.8
- 2  1  7  - 16 15 16 13  70 30.3
- 3  3  5 16  - 16 16 13  72 31.2
- 9  9 10 17 16  - 19 14  94 40.7
- 5  6  5 17 17 14  - 11  75 32.5
-11 12 12 20 20 19 22  - 116 50.2
-"""
-TABLE_3 = """
- -  7  5 10 10  7  9  7  55 65.5
- 4  -  3  9  9  7  9  6  47 56.0
- 7  9  - 11 11  8  9  7  62 73.8
- 1  2  1  -  6  6  3  4  23 27.4
- 1  2  1  5  -  6  3  4  22 26.2
- 4  4  4  5  5  -  4  3  29 34.5
- 3  3  3  9  9  8  -  5  40 47.6
- 5  6  5  8  8  9  7  -  48 57.1
-"""
+from tests.support.paper import TABLE_1, TABLE_2, TABLE_3
 
 #: The games in which the table of intervals marks an agent as the best by Welch's test; agents as in its columns.
 MARKED: dict[str, set[str]] = {

@@ -9,137 +9,43 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
-import numpy as np
 import pytest
 
-from noveltree.analysis import AgentScores, read_records, read_results, results_of_arrays
-from noveltree.analysis.recorded import Records
 from noveltree.protocol import make_protocol
 from noveltree.records import read_episode
 from noveltree.report.comma_separated import to_csv_files
-from noveltree.report.document import Cell, Chart, Charts, Document, EpisodeList, Notice, Paragraph, Section, Table
+from noveltree.report.document import Charts, Document, EpisodeList, Notice, Paragraph, Section, Table
 from noveltree.report.html import to_html
 from noveltree.report.latex import to_latex
 from noveltree.report.markdown import to_markdown
-from noveltree.report.report import build_report
+from noveltree.results import AgentScores, read_records, read_results, results_of_arrays
+from noveltree.results.recorded import Records
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES, game_title
 from noveltree.trial import play_trial
 from tests.support.benchmarks import SMALL, TINY, create, episodes_in, fail, played, unfinished_run
 from tests.support.command_line import Cli
-from tests.test_published_tables import TABLE_1, TABLE_2, TABLE_3
+from tests.support.paper import TABLE_1, TABLE_2, TABLE_3
+from tests.support.reports import (
+    ATARI,
+    NASTY,
+    SCRIPT,
+    Page,
+    cell,
+    charts,
+    notice,
+    notices,
+    report_of,
+    row,
+    section,
+    table,
+    tables_of,
+    titles,
+)
 
 DASH = "—"
-SCRIPT = "<script>alert(1)</script> | 100% \\of_it & more"
-NASTY = '<b>&"x_1'
-#: Own scores in Atari games: two agents, one of which has a nasty name, and a third that shares no game with it.
-ATARI = f"""agent,game,trial,episode,phase,score,steps,interactions,seconds
-mine,pong,0,0,evaluation,10,100,5000,2.5
-mine,pong,0,1,evaluation,12,120,6000,3
-mine,pong,1,0,evaluation,17,140,7000,3.5
-mine,breakout,0,0,evaluation,30.125,50,2500,1
-mine,breakout,1,0,evaluation,55.5,60,3000,1.25
-"{NASTY.replace('"', '""')}",pong,0,0,evaluation,-3,100,5000,2
-"{NASTY.replace('"', '""')}",pong,0,1,evaluation,-4,100,5000,2
-loner,solaris,0,0,evaluation,1000,,,
-loner,solaris,0,1,evaluation,1000,,,
-"""
-VOID = {"meta", "br", "link", "img", "hr", "input"}
-
-
-def report_of(
-    *paths: Path, published: bool = False, base: Path = Path(), records: Records | None = None, title: str = "Mine"
-) -> Document:
-    """The report that the command line makes."""
-    read = read_records(paths, beside_published=True) if paths else records
-    return build_report(read, published=published, base=base, title=title, rng=np.random.default_rng(0))
-
-
-def section(document: Document, name: str) -> Section:
-    (found,) = (each for each in document.sections if each.name == name)
-    return found
-
-
-def tables_of(document: Document) -> list[Table]:
-    return [block for block in document.blocks() if isinstance(block, Table)]
-
-
-def table(document: Document, name: str) -> Table:
-    (found,) = (each for each in tables_of(document) if each.name == name)
-    return found
-
-
-def charts(document: Document, name: str) -> tuple[Chart, ...]:
-    (found,) = (block for block in section(document, name).blocks if isinstance(block, Charts))
-    return found.charts
-
-
-def notices(document: Document) -> dict[str, tuple[str, ...]]:
-    return {block.title: block.items for block in document.sections[0].blocks if isinstance(block, Notice)}
-
-
-def notice(document: Document, beginning: str) -> str:
-    """The items of the notice whose title begins or ends so."""
-    (items,) = (items for title, items in notices(document).items() if beginning in title)
-    return "\n".join(items)
-
-
-def titles(made: Table) -> list[str]:
-    return [column.title for column in made.columns]
-
-
-def row(made: Table, first: str) -> tuple[Cell, ...]:
-    (found,) = (cells for cells in (*made.rows, *made.foot) if cells[0].text == first)
-    return found
-
-
-def cell(made: Table, first: str, title: str, group: str = "") -> Cell:
-    (number,) = (
-        number
-        for number, column in enumerate(made.columns)
-        if column.title == title and (not group or column.group == group)
-    )
-    return row(made, first)[number]
-
-
-class Page(HTMLParser):
-    """What a page is made of; complains about tags that do not fit."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.tags: list[str] = []
-        self.text = ""
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_startendtag(tag, attrs)
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        assert len(dict(attrs)) == len(attrs), attrs
-        for name, value in attrs:
-            assert not name.startswith("on"), attrs
-            if name == "id":
-                self.ids.append(value or "")
-            if name == "href":
-                self.links.append(value or "")
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if not {"script", "style"} & set(self.open):
-            self.text += data
 
 
 @pytest.fixture(scope="module")
@@ -529,11 +435,11 @@ class TestCurves:
         (curves,) = read_records([learnt]).curves
         runs = curves.runs
         assert len(runs) == 3
-        firsts = [run.intervals[0] for run in runs]
+        firsts = [run.points[0] for run in runs]
         x, y = series.points[0]
         assert x == pytest.approx(sum(each.interactions for each in firsts) / 3 / 1e6)
         assert y == pytest.approx(sum(each.mean_return for each in firsts) / 3)
-        assert len(series.points) == len(series.intervals) == max(len(run.intervals) for run in runs)
+        assert len(series.points) == len(series.intervals) == max(len(run.points) for run in runs)
         assert math.isfinite(series.intervals[0])
 
     def test_a_run_that_is_not_over_has_its_curve(self, tmp_path: Path) -> None:
@@ -900,12 +806,16 @@ class TestCommandLine:
     @pytest.mark.parametrize(
         ("arguments", "code", "complaint"),
         [
-            ([], 2, "A report of what? Give directories or tables, or --published for the paper's results."),
+            (
+                [],
+                2,
+                "Nothing to report: give directories or tables, or --published for the paper's results.",
+            ),
             (["nowhere"], 2, "There is no table, benchmark or run nowhere."),
             (["empty"], 2, "There is no benchmark, run or episode in empty."),
-            (["--published", "-o", "-", "--json"], 2, "Only one HTML, Markdown or LaTeX document can be printed"),
+            (["--published", "-o", "-", "--json"], 2, "Only an HTML, Markdown or LaTeX document can be printed"),
             (["atari.csv", "--format", "htlm"], 2, "Unknown format 'htlm'. Did you mean 'html'?"),
-            (["atari.csv", "--out", "report.docx"], 2, "Which format is report.docx? Give --format html"),
+            (["atari.csv", "--out", "report.docx"], 2, "report.docx has no known format; give --format html"),
             (["atari.csv", "--out", "report.csv"], 2, "give --format csv and a directory as --out"),
             (["atari.csv", "--out", "empty"], 2, "empty is a directory; name a file, such as empty/report.html."),
             (
@@ -916,8 +826,8 @@ class TestCommandLine:
             (["atari.csv", "--out", "file/report.html"], 1, "Cannot write to file: Not a directory."),
             (["atari.csv", "--out", "/proc/x/report.html"], 1, "Cannot write to /proc/x"),
             (["atari.csv", "--format", "csv", "--out", "/proc/x"], 1, "Cannot write to /proc/x"),
-            (["broken.csv"], 1, "broken.csv, line 2: the score 'many' is no number."),
-            (["file"], 1, "file is no table of episodes: it has no column agent."),
+            (["broken.csv"], 1, "broken.csv, line 2: the score 'many' is not a number."),
+            (["file"], 1, "file is not a table of episodes: it has no column agent."),
         ],
     )
     def test_bad_input_gets_one_sentence(self, cli: Cli, arguments: list[str], code: int, complaint: str) -> None:

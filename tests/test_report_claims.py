@@ -12,10 +12,6 @@ import numpy as np
 import pytest
 
 from noveltree.analysis.aggregate import bootstrap, interquartile_mean
-from noveltree.analysis.curves import FinishedInterval, RunCurve
-from noveltree.analysis.published_results import published_agents
-from noveltree.analysis.recorded import LearningCurves, Records, read_records
-from noveltree.analysis.results import AgentScores, common_games, results_of_arrays
 from noveltree.analysis.summary import human_normalised
 from noveltree.benchmark import run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
@@ -23,14 +19,26 @@ from noveltree.errors import InputError, RecordError
 from noveltree.protocol import make_protocol
 from noveltree.published import OTHER_AGENTS
 from noveltree.records.files import checksum
-from noveltree.report.chart import draw
 from noveltree.report.document import Chart, Charts, Document, Notice, Series, Table
-from noveltree.report.html import to_html
+from noveltree.report.html import to_html, to_svg
 from noveltree.report.latex import to_latex
 from noveltree.report.markdown import to_markdown
+from noveltree.results import (
+    AgentScores,
+    LearningCurves,
+    Records,
+    RunCurve,
+    RunPoint,
+    common_games,
+    published_agents,
+    read_records,
+    results_of_arrays,
+    results_of_frame,
+)
+from noveltree.results.comparable import settings_in_words
 from tests.support.benchmarks import TINY, create
 from tests.support.command_line import Cli
-from tests.test_report import report_of, table
+from tests.support.reports import report_of, table
 
 ROOT = Path(__file__).parent.parent
 HEAD = "agent,game,trial,episode,phase,score"
@@ -93,7 +101,7 @@ class TestComparable:
     def test_tables_with_other_protocols_are_refused_across_files(self, tmp_path: Path) -> None:
         for number, name in enumerate(("aa", "bb")):
             (tmp_path / f"{name}.csv").write_text(f"{HEAD},protocol_hash\nx,pong,{number},0,evaluation,3,{name}\n")
-        with pytest.raises(InputError, match=r"bb\.csv has another protocol than another table of x in pong"):
+        with pytest.raises(RecordError, match=r"bb\.csv, line 2: another protocol than before of x in pong"):
             read_records([tmp_path / "aa.csv", tmp_path / "bb.csv"])
 
     def test_what_has_no_scores_does_not_make_the_rule(self, five: Path, tmp_path: Path) -> None:
@@ -116,7 +124,6 @@ class TestComparable:
         run_benchmark(create(tmp_path / "bench", text), LocalExecutor(2))
         (agent,) = read_records([tmp_path / "bench"]).agents
         assert agent.settings.startswith("the agent rtdp, ")
-        from noveltree.analysis.recorded import settings_in_words
 
         unusual = make_protocol("pong", agent="riw-c", discount=0.5, horizon=3)
         assert settings_in_words(unusual, "riw-c").endswith("horizon 3, discount 0.5")
@@ -189,22 +196,22 @@ class TestCharts:
     def test_points_stand_where_their_values_are(self) -> None:
         """From the left end at 46 to the right at 286, from the bottom at 160 up to 22."""
         chart = Chart("c", "x", "y", (Series("s", ((0.0, 0.0), (5.0, 50.0), (10.0, 100.0)), (10.0, 10.0, 10.0)),))
-        (line,) = re.findall(r'class="line c0" d="([^"]*)"', draw(chart, {"s": 0}))
+        (line,) = re.findall(r'class="line c0" d="([^"]*)"', to_svg(chart))
         places = [tuple(map(float, place.split())) for place in line[1:].split("L")]
         low, middle, high = places
         assert (low[0], middle[0], high[0]) == (46, 166, 286)
         assert low[1] > middle[1] > high[1]
         assert low[1] - middle[1] == pytest.approx(middle[1] - high[1], abs=0.11)
-        assert 'class="band c0"' in draw(chart, {"s": 0})
+        assert 'class="band c0"' in to_svg(chart)
 
     def test_a_logarithmic_axis_gives_decades_the_same_room(self) -> None:
         chart = Chart("c", "x", "y", (Series("s", ((1.0, 0.0), (10.0, 1.0), (100.0, 2.0))),), logarithmic=True)
-        (line,) = re.findall(r'class="line c0" d="([^"]*)"', draw(chart, {"s": 0}))
+        (line,) = re.findall(r'class="line c0" d="([^"]*)"', to_svg(chart))
         first, second, third = (float(place.split()[0]) for place in line[1:].split("L"))
         assert second - first == pytest.approx(third - second, abs=0.11)
 
     def test_the_authors_curve_stands_behind_that_of_the_same_agent(self) -> None:
-        interval = FinishedInterval(1, 1_000_000, 30, 5000.0, True)
+        interval = RunPoint(1, 1_000_000, 30, 5000.0, True)
         curves = [LearningCurves("n-cpl", "n-cpl", "", "qbert", (RunCurve("n-cpl, seed 0", (interval,), None),))]
         document = report(Records(curves=curves))
         (charts,) = (block for block in document.blocks() if isinstance(block, Charts))
@@ -212,6 +219,25 @@ class TestCharts:
         assert (ours.name, ours.behind) == ("n-cpl", False)
         assert (theirs.name, theirs.behind) == ("authors' N-CPL", True)
         assert [x for x, _ in theirs.points] == [1.0]  # no further than ours goes
+
+    def test_a_single_trial_shows_its_evaluation_and_what_was_rejected(self) -> None:
+        points = (RunPoint(1, 1_000_000, 30, 5000.0), RunPoint(2, 2_000_000, 30, 4000.0, accepted=False))
+        run = RunCurve("n-cpl, seed 0", points, 4500.0)
+        document = report(Records(curves=[LearningCurves("n-cpl", "n-cpl", "", "qbert", (run,))]))
+        (charts,) = (block for block in document.blocks() if isinstance(block, Charts))
+        ours = charts.charts[0].series[0]
+        assert (ours.points, ours.level, ours.crosses) == (((1.0, 5000.0), (2.0, 4000.0)), 4500.0, ((2.0, 4000.0),))
+        page = to_html(document)
+        assert 'class="line level c0"' in page
+        assert page.count('class="cross"') == 1
+
+    def test_thin_lines_and_levels_have_room_in_a_chart(self) -> None:
+        series = Series("s", ((0.0, 0.0), (1.0, 1.0)), trials=(((0.0, -50.0), (1.0, 0.0)),), level=100.0)
+        drawn = to_svg(Chart("c", "x", "y", (series,)))
+        (trial,) = re.findall(r'class="line trial c0" d="([^"]*)"', drawn)
+        (level,) = re.findall(r'class="line level c0" d="M46 ([\d.]+)H286"', drawn)
+        lowest = float(trial[1:].split("L")[0].split()[1])
+        assert (float(level), lowest) == (22.0, 160.0)
 
     def test_profiles_are_those_of_the_scores(self) -> None:
         """Of two games, one with a human-normalised score of 1 and one of 3."""
@@ -233,9 +259,7 @@ class TestOddText:
         assert 'onmouseover="' not in page
 
     def test_colours_of_terminals_and_halves_of_characters_are_left_out(self) -> None:
-        from noveltree.analysis.recorded import FailedTrial
-
-        records = Records(failed=[FailedTrial("t", "\x1b[31mred\x1b[0m \x01 \udce9")])
+        records = Records(failed={"t": "\x1b[31mred\x1b[0m \x01 \udce9"})
         for write in (to_html, to_markdown, to_latex):
             text = write(report(records))
             assert "red ? ?" in text
@@ -274,7 +298,6 @@ class TestTables:
 
     def test_a_lazy_frame_is_collected(self) -> None:
         polars = pytest.importorskip("polars")
-        from noveltree.analysis import results_of_frame
 
         values = ["mine", "pong", 0, 0, "evaluation", 3.0]
         frame = polars.DataFrame({name: [value] for name, value in zip(HEAD.split(","), values, strict=True)})
@@ -294,7 +317,7 @@ class TestWhereTo:
         import os
 
         os.mkfifo("pipe.html")
-        assert "is no file" in cli("report", "--published", "-o", "pipe.html").sentence
+        assert "is not a file" in cli("report", "--published", "-o", "pipe.html").sentence
         Path("real.html").touch()
         Path("link.html").symlink_to("real.html")
         assert cli("report", "--published", "-o", "link.html").code == 0

@@ -15,7 +15,7 @@ from noveltree.report.document import Document
 from noveltree.report.html import to_html
 from noveltree.report.latex import to_latex
 from tests.support.benchmarks import LESS_BUDGET, SHORTER, SMALL, TINY, create, fail, played
-from tests.test_report import ATARI, SCRIPT, report_of
+from tests.support.reports import ATARI, SCRIPT, report_of
 
 CHROMIUM = shutil.which("chromium")
 PDFLATEX = shutil.which("pdflatex")

@@ -15,32 +15,36 @@ import pytest
 from scipy import stats
 
 from noveltree.analysis import (
-    AgentScores,
-    GameScores,
-    Results,
-    Sample,
     anytime_curves,
-    common_games,
     human_normalised,
     mean_curve,
     mean_ranks,
-    means_of,
-    read_records,
-    read_results,
-    results_of_arrays,
-    results_of_frame,
     segments,
     significantly_best,
     summarise,
-    trials_of,
 )
-from noveltree.benchmark import BenchmarkDirectory, audit, collect
+from noveltree.benchmark import BenchmarkDirectory
 from noveltree.benchmark.conditions import in_words
 from noveltree.errors import InputError, NoveltreeError, RecordError
 from noveltree.protocol import make_protocol
 from noveltree.published import normalisation
 from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory
+from noveltree.results import (
+    AgentScores,
+    GameScores,
+    Results,
+    Sample,
+    audit,
+    collect,
+    common_games,
+    means_of,
+    read_records,
+    read_results,
+    results_of_arrays,
+    results_of_frame,
+    trials_of,
+)
 from noveltree.simulators.action_counts import ACTION_COUNTS
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
 from noveltree.trial import play_trial
@@ -127,7 +131,7 @@ class TestTablesAndFrames:
     def test_a_file_that_is_no_parquet_is_refused(self, tmp_path: Path) -> None:
         pytest.importorskip("pyarrow")
         (tmp_path / "table.parquet").write_text(TABLE)
-        with pytest.raises(RecordError, match=r"table\.parquet is no table of episodes"):
+        with pytest.raises(RecordError, match=r"table\.parquet is not a table of episodes"):
             read_results(str(tmp_path / "table.parquet"))
 
     @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -135,12 +139,12 @@ class TestTablesAndFrames:
         ("column", "row", "value", "complaint"),
         [
             ("score", 1, math.nan, "the table, row 1: score is missing"),
-            ("score", 2, math.inf, "the table, row 2: the score 'inf' is no number"),
+            ("score", 2, math.inf, "the table, row 2: the score 'inf' is not a number"),
             ("game", 4, "Brekout", "the table, row 4: Unknown game 'Brekout'. Did you mean 'breakout'?"),
             ("phase", 0, "test", "the table, row 0: the phase is training or evaluation, not 'test'"),
             ("episode", 1, 0, "the table, row 1: the same episode as in row 0"),
             ("agent", 3, None, "the table, row 3: agent is missing"),
-            ("seconds", 7, math.inf, "the table, row 7: the seconds 'inf' is no number"),
+            ("seconds", 7, math.inf, "the table, row 7: the seconds 'inf' is not a number"),
             ("seconds", 7, -3.0, "the table, row 7: seconds '-3.0' cannot be negative"),
             ("steps", 1, -5, "the table, row 1: steps '-5' cannot be negative"),
             ("score", 2, -1e300, "the table, row 2: the score '-1e+300' is beyond 1e+15"),
@@ -172,7 +176,7 @@ class TestTablesAndFrames:
     def test_a_frame_without_a_needed_column_is_refused(self) -> None:
         columns = columns_of(TABLE)
         del columns["phase"]
-        with pytest.raises(RecordError, match=r"mine\.csv is no table of episodes: it has no column phase"):
+        with pytest.raises(RecordError, match=r"mine\.csv is not a table of episodes: it has no column phase"):
             results_of_frame(frame_of("pandas", columns), source="mine.csv")
 
     def test_what_nobody_needs_may_be_missing(self) -> None:
@@ -256,7 +260,7 @@ class TestDirectories:
             )
             assert agent.protocol is not None
             assert "5 interactions per decision" in agent.settings
-        assert (records.failed, records.unfinished, records.without_files) == ([], [], [])
+        assert (records.failed, records.unfinished, records.without_files) == ({}, [], [])
 
     def test_a_folder_has_all_benchmarks_and_runs_in_it(self, five: Path, three: Path, tmp_path: Path) -> None:
         shutil.copytree(five, tmp_path / "all" / "deep" / "five")
@@ -333,7 +337,7 @@ class TestDirectories:
 
     def test_a_run_that_is_not_over_has_no_scores_but_a_curve(self, tmp_path: Path) -> None:
         path = unfinished_run(tmp_path / "run")
-        with pytest.raises(InputError, match="is not finished yet: there are no scores"):
+        with pytest.raises(InputError, match="is finished yet: there are no scores"):
             read_results(str(path))
         records = read_records([path])
         assert records.agents == ()
@@ -341,7 +345,7 @@ class TestDirectories:
         (curves,) = records.curves
         assert (curves.name, curves.agent, curves.game) == ("n-cpl", "n-cpl", "corridor")
         (run,) = curves.runs
-        assert [(each.interactions, each.mean_return) for each in run.intervals] == [(1000, 3), (2000, 4)]
+        assert [(each.interactions, each.mean_return) for each in run.points] == [(1000, 3), (2000, 4)]
         assert run.evaluation is None
 
     def test_a_benchmark_of_which_nothing_is_finished_has_no_scores(self, tmp_path: Path) -> None:
@@ -353,9 +357,7 @@ class TestDirectories:
         fail(copy, "trials/corridor/riw-d/trial-0", "boom")
         shutil.rmtree(copy / "trials/corridor/riw-c/trial-1")
         records = read_records([copy])
-        assert [(trial.trial, trial.error) for trial in records.failed] == [
-            (str(copy / "trials/corridor/riw-d/trial-0"), "boom")
-        ]
+        assert records.failed == {str(copy / "trials/corridor/riw-d/trial-0"): "boom"}
         assert records.unfinished == [str(copy / "trials/corridor/riw-c/trial-1")]
         for agent in records.agents:
             assert agent.missing == {"corridor": 1}

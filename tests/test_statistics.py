@@ -17,7 +17,8 @@ from noveltree.analysis.aggregate import (
     performance_profile,
     probability_of_improvement,
 )
-from noveltree.analysis.statistics import Sample, best, welch_p_value
+from noveltree.analysis.statistics import best, welch_p_value
+from noveltree.results import Sample
 
 NAN = math.nan
 

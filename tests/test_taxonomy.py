@@ -13,21 +13,21 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from noveltree.analysis.statistics import Sample
+import measured_taxonomy as script
 from noveltree.analysis.taxonomy import (
     branching_factor,
     classify,
-    classify_rows,
+    classify_agents,
     classify_samples,
     measured_taxonomy,
     published_taxonomy,
-    to_csv,
 )
-from noveltree.benchmark import BenchmarkDirectory, collect, plan_suite, read_suite, run_benchmark, shipped_suites
+from noveltree.benchmark import BenchmarkDirectory, plan_suite, read_suite, run_benchmark, shipped_suites
 from noveltree.benchmark.executors import LocalExecutor
 from noveltree.cli import benchmark_run
 from noveltree.errors import RecordError
 from noveltree.published import published_smrf
+from noveltree.results import Sample, read_records
 from noveltree.simulators import action_counts
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
 from tests.support.benchmarks import create
@@ -113,7 +113,7 @@ class TestPublished:
 
 class TestMeasured:
     def test_the_table_says_what_follows_from_it(self) -> None:
-        text = importlib.resources.files("noveltree.analysis").joinpath("taxonomy.csv").read_text()
+        text = importlib.resources.files("noveltree.results").joinpath("taxonomy.csv").read_text()
         rows = list(csv.DictReader(text.splitlines()))
         made = measured_taxonomy()
         assert [row["game"] for row in rows] == sorted(made)
@@ -125,14 +125,14 @@ class TestMeasured:
             assert each.rtdp.count == each.random.count == 20
 
     def test_a_table_is_read_as_it_was_written(self) -> None:
-        text = importlib.resources.files("noveltree.analysis").joinpath("taxonomy.csv").read_text()
-        rewritten = to_csv(measured_taxonomy())
+        text = importlib.resources.files("noveltree.results").joinpath("taxonomy.csv").read_text()
+        rewritten = script.to_csv(measured_taxonomy())
         assert [line.split(",")[:7] for line in rewritten.splitlines()] == [
             line.split(",")[:7] for line in text.splitlines()
         ]
         uneven = classify("pong", 6, Sample.of([0.0, 1.0]), Sample.of([0.0]))
-        with pytest.raises(RecordError, match="2 episodes of RTDP, but 1 at random"):
-            to_csv({"pong": uneven})
+        with pytest.raises(SystemExit, match="2 episodes of RTDP, but 1 at random"):
+            script.to_csv({"pong": uneven})
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ class TestCommandLine:
         assert ran.code == 0
         assert "finished  freeway, rtdp, trial 0" in ran.out
         assert re.search(r"^freeway +3 +0\.0 +0\.0 +0\.0 +0\.0 +1\.000 +yes +yes *$", ran.out, flags=re.MULTILINE)
-        assert ran.out.endswith("1 game: 1 SMRF; the same as published in 1\n")
+        assert ran.out.endswith("1 game: 1 SMRF; as published in 1\n")
         kept = Path("taxonomy/trials/freeway/rtdp/trial-0/result.json").read_bytes()
         told = cli("taxonomy", "ALE/Adventure-v5", "freeway", "--workers", 2, "--json").object
         assert [game["game"] for game in told["games"]] == ["adventure", "freeway"]
@@ -214,7 +214,7 @@ class TestCommandLine:
         shown = cli("taxonomy", "skiing", "freeway", "--out", "kept")
         assert shown.code == 1
         assert shown.out.startswith("FAILED  skiing, rtdp, trial 0: boom\n")
-        assert "1 game: 1 SMRF; the same as published in 1; 1 game not measured\n" in shown.out
+        assert "1 game: 1 SMRF; as published in 1; 1 game not measured\n" in shown.out
         assert shown.out.endswith("To try again what failed: noveltree benchmark retry-failed kept\n")
         told = cli("taxonomy", "skiing", "freeway", "--out", "kept", "--json")
         assert told.code == 1
@@ -234,11 +234,11 @@ class TestCommandLine:
     @pytest.mark.parametrize(
         ("arguments", "complaint"),
         [
-            ([], "Which games? Name some, or give --suite paper"),
+            ([], "No games: name some, or give --suite paper"),
             (["pnog"], "Unknown game 'pnog'. Did you mean 'pong'?"),
-            (["CartPole-v1"], "The taxonomy is one of Atari games, and CartPole-v1 is none."),
-            (["corridor", "pong"], "The taxonomy is one of Atari games, and corridor is none."),
-            (["gym:Maze"], "The taxonomy is one of Atari games, and gym:Maze is none."),
+            (["CartPole-v1"], "The taxonomy covers Atari games only, and CartPole-v1 is not one."),
+            (["corridor", "pong"], "The taxonomy covers Atari games only, and corridor is not one."),
+            (["gym:Maze"], "The taxonomy covers Atari games only, and gym:Maze is not one."),
             (["ALE/Nothing-v5"], "Unknown game 'ALE/Nothing-v5'."),
             (["combat"], "combat is a game for several players"),
             (["--suite", "papr"], "Unknown suite of games 'papr'. Did you mean 'paper'?"),
@@ -261,10 +261,10 @@ class TestCommandLine:
         assert "holds no benchmark; choose another --out" in cli("taxonomy", "pong", "--out", "notes").sentence
 
     def test_rows_under_other_conditions_are_refused(self, played: Path) -> None:
-        rows = collect([BenchmarkDirectory.open(played)], relative_to=played).rows
-        assert classify_rows(rows)["freeway"].rtdp.count == 2
+        agents = read_records([played]).agents
+        assert classify_agents(agents)["freeway"].rtdp.count == 2
         with pytest.raises(RecordError, match="is not comparable with the others: frame skip 4"):
-            classify_rows([*rows, replace(rows[0], differs="frame skip 4")])
+            classify_agents([*agents, replace(agents[0], differs="frame skip 4")])
 
 
 @pytest.mark.usefixtures("nothing_runs")
@@ -274,7 +274,7 @@ class TestShipped:
         shown = cli("taxonomy", "--shipped")
         assert [line.split()[0] for line in shown.out.splitlines()[1:-1]] == sorted(measured_taxonomy())
         smrf = sum(made.smrf for made in measured_taxonomy().values())
-        assert f"{len(measured_taxonomy())} games: {smrf} SMRF; the same as published in " in shown.out
+        assert f"{len(measured_taxonomy())} games: {smrf} SMRF; as published in " in shown.out
         assert not Path("taxonomy").exists()
 
     def test_games_that_were_not_measured_show_the_papers_side(
@@ -290,7 +290,7 @@ class TestShipped:
         assert lines["pong"] == ["pong", "6", "no"]
         assert lines["adventure"] == ["adventure", "18", "-"]
         assert in_80_columns("\n".join(shown.splitlines()[:-1]))
-        assert shown.endswith("1 game: 1 SMRF; the same as published in 1; 55 games not measured\n")
+        assert shown.endswith("1 game: 1 SMRF; as published in 1; 55 games not measured\n")
 
     def test_another_classification_than_the_papers_is_named(
         self, cli: Cli, monkeypatch: pytest.MonkeyPatch
@@ -298,13 +298,11 @@ class TestShipped:
         better = classify("zaxxon", 18, Sample(50_000.0, 100.0, 20), Sample(20_000.0, 12_000.0, 20))
         monkeypatch.setattr("noveltree.cli.taxonomy.measured_taxonomy", lambda: {"zaxxon": better})
         told = cli("taxonomy", "--shipped", "--json").object
-        assert told["verdict"] == "1 game: 0 SMRF; the same as published in 0, another in 1: zaxxon"
+        assert told["verdict"] == "1 game: 0 SMRF; as published in 0, not in 1: zaxxon"
         assert told["games"][0]["rtdp"] == {"mean": 50_000.0, "sd": 100.0, "count": 20}
 
 
 def test_the_script_builds_the_table_of_what_is_finished(played: Path, tmp_path: Path) -> None:
-    import measured_taxonomy as script
-
     shutil.copytree(played, tmp_path / "kept")
     assert script.build_table(tmp_path / "kept").splitlines()[1:] == ["freeway,3,2,0.0,0.0,0.0,0.0,1,1"]
     (tmp_path / "kept/trials/freeway/random/trial-0/result.json").unlink()

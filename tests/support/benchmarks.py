@@ -7,9 +7,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from noveltree.benchmark import BenchmarkDirectory, collect, plan_suite
+from noveltree.benchmark import BenchmarkDirectory, plan_suite
 from noveltree.benchmark.suite import parse_suite
 from noveltree.records.run_directory import RunDirectory
+from noveltree.results import collect
 from noveltree.trial import play_trial, train
 from tests.support.runs import small_protocol
 

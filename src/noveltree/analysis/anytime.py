@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from noveltree.analysis.results import AgentScores
-from noveltree.analysis.statistics import Sample
 from noveltree.benchmark.conditions import in_words
+from noveltree.results.sample import Sample
+from noveltree.results.scores import AgentScores
 
 _BUDGET = "budget"
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from noveltree.analysis.statistics import Sample, welch_p_value
+from noveltree.analysis.statistics import welch_p_value
+from noveltree.results.sample import Sample
 
 Verdict = Literal["first", "second", "even"]
 
@@ -49,12 +49,9 @@ class Comparison:
     @property
     def p_value(self) -> float:
         """Of the sign test over games: that either has the higher mean as often as the other."""
-        first, second = self.higher
-        count = first + second
-        if not count:
-            return 1.0
-        tail = sum(math.comb(count, wins) for wins in range(min(first, second) + 1))
-        return min(1.0, 2.0 * float(tail / 2**count))
+        from scipy import special
+
+        return min(1.0, 2.0 * float(special.bdtr(min(self.higher), sum(self.higher), 0.5)))
 
 
 def compare(first: Mapping[str, Sample], second: Mapping[str, Sample], *, p_value: float = 0.1) -> Comparison:

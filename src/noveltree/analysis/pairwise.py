@@ -32,7 +32,7 @@ class Pairwise:
 
 
 def compare_pairwise(means: ArrayLike) -> Pairwise:
-    """Compare agents by their mean scores (agents, games); NaN where there is none. Ties are wins of nobody."""
+    """Compare agents by their mean scores (agents, games); NaN where there is none. A tie is no win."""
     means = np.asarray(means, dtype=np.float64)
     present = ~np.isnan(means)
     wins = means[:, None, :] > means[None, :, :]  # false wherever one is missing

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from noveltree.analysis.taxonomy import Classification, measured_taxonomy, published_taxonomy
 from noveltree.simulators.action_counts import ACTION_COUNTS
 
-#: From so many actions on the paper calls the branching factor large.
+#: The smallest number of actions that the paper calls a large branching factor.
 LARGE_BRANCHING_FACTOR = 10
 
 

@@ -18,8 +18,8 @@ from noveltree.analysis.aggregate import (
     optimality_gap,
 )
 from noveltree.analysis.pairwise import compare_pairwise, mean_ranks, share_above, times_best
-from noveltree.analysis.results import AgentScores, means_of, trials_of
 from noveltree.published import normalisation
+from noveltree.results.scores import AgentScores, means_of, trials_of
 
 
 @dataclass(frozen=True, slots=True)

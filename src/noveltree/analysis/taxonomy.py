@@ -8,18 +8,17 @@ published classification of all 55 games comes out; by the one-sided one, Jamesb
 
 from __future__ import annotations
 
-import csv
 import functools
-import importlib.resources
-import io
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from noveltree.analysis.statistics import Sample, welch_p_value
-from noveltree.benchmark.collect import Row
+from noveltree.analysis.statistics import welch_p_value
 from noveltree.errors import RecordError
 from noveltree.published import published_smrf
+from noveltree.results.measured import measured_samples
+from noveltree.results.sample import Sample
+from noveltree.results.scores import AgentScores
 from noveltree.simulators import Atari
 from noveltree.simulators.action_counts import ACTION_COUNTS
 
@@ -28,12 +27,6 @@ RTDP, RANDOM = "rtdp", "random"
 SIGNIFICANCE = 0.1
 #: Episodes of each agent.
 SMRF_EPISODES = 20
-_FILE = "taxonomy.csv"
-_COLUMNS = (
-    *("game", "actions", "episodes"),
-    *("rtdp_mean", "rtdp_sd", "random_mean", "random_sd"),
-    *("p_value", "smrf"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +69,13 @@ def classify_samples(
     }
 
 
-def classify_rows(rows: Iterable[Row], *, p_value: float = SIGNIFICANCE) -> dict[str, Classification]:
-    """Classify the games of a benchmark of the suite `smrf` by its collected episodes."""
-    scores: dict[str, dict[str, list[float]]] = {RTDP: {}, RANDOM: {}}
-    for row in rows:
-        if row.differs:
-            raise RecordError(f"{row.episode_file} is not comparable with the others: {row.differs}.")
-        if row.agent in scores and row.phase == "evaluation":
-            scores[row.agent].setdefault(row.game, []).append(row.score)
-    samples = {
-        agent: {game: Sample.of(values) for game, values in games.items()} for agent, games in scores.items()
-    }
-    return classify_samples(samples, p_value=p_value)
+def classify_agents(agents: Iterable[AgentScores]) -> dict[str, Classification]:
+    """Classify the games of a benchmark of the suite `smrf` by what both of its agents scored."""
+    halves = [agent for agent in agents if agent.label in (RTDP, RANDOM)]
+    for agent in halves:
+        if agent.differs:
+            raise RecordError(f"{agent.label} is not comparable with the others: {agent.differs}.")
+    return classify_samples({agent.label: agent.samples for agent in halves})
 
 
 def branching_factor(game: str) -> int:
@@ -98,15 +86,13 @@ def branching_factor(game: str) -> int:
 @functools.cache
 def published_taxonomy() -> dict[str, Classification]:
     """The paper's classification of its 55 games, by game, recomputed from its means and standard deviations."""
-    return {
-        game: classify(
-            game,
-            branching_factor(game),
-            _published(test.rtdp_mean, test.rtdp_sd),
-            _published(test.random_mean, test.random_sd),
-        )
-        for game, test in published_smrf().items()
-    }
+    tests = published_smrf()
+    return classify_samples(
+        {
+            RTDP: {game: _published(test.rtdp_mean, test.rtdp_sd) for game, test in tests.items()},
+            RANDOM: {game: _published(test.random_mean, test.random_sd) for game, test in tests.items()},
+        }
+    )
 
 
 def _published(mean: float, sd: float) -> Sample:
@@ -117,38 +103,4 @@ def _published(mean: float, sd: float) -> Sample:
 @functools.cache
 def measured_taxonomy() -> dict[str, Classification]:
     """Our own classification of the games that were measured for noveltree, by game."""
-    text = importlib.resources.files(__package__).joinpath(_FILE).read_text()
-    return {
-        row["game"]: classify(
-            row["game"],
-            int(row["actions"]),
-            *(
-                Sample(float(row[f"{agent}_mean"]), float(row[f"{agent}_sd"]), int(row["episodes"]))
-                for agent in (RTDP, RANDOM)
-            ),
-        )
-        for row in csv.DictReader(text.splitlines())
-    }
-
-
-def to_csv(classifications: Mapping[str, Classification]) -> str:
-    """Classifications as the table that `measured_taxonomy` reads; standard deviations have n - 1."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for game, made in sorted(classifications.items()):
-        if made.rtdp.count != made.random.count:
-            raise RecordError(f"{game} has {made.rtdp.count} episodes of RTDP, but {made.random.count} at random.")
-        numbers = (made.rtdp.mean, made.rtdp.sd, made.random.mean, made.random.sd)
-        p = "" if made.p_value is None else f"{made.p_value:.4g}"
-        writer.writerow(
-            (
-                game,
-                made.actions,
-                made.rtdp.count,
-                *(round(number, 6) for number in numbers),
-                p,
-                int(made.smrf is True),
-            )
-        )
-    return text.getvalue()
+    return classify_samples(measured_samples())

@@ -9,13 +9,8 @@ supervise      starts that process, watches it, says how it ended
 executors      where supervision happens: this machine, or Ray
 scheduler      hands trials to an executor, and retries those that failed
 progress       how much is done, and how much is left
-collect        all episodes as one tidy table
-audit          is all of it true?
 """
 
-from noveltree.benchmark.audit import Audit as Audit
-from noveltree.benchmark.audit import audit as audit
-from noveltree.benchmark.collect import collect as collect
 from noveltree.benchmark.directory import BenchmarkDirectory as BenchmarkDirectory
 from noveltree.benchmark.plan import PlannedTrial as PlannedTrial
 from noveltree.benchmark.plan import plan_suite as plan_suite

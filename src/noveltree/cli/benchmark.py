@@ -20,7 +20,6 @@ from noveltree.benchmark import (
     read_suite,
     shipped_suites,
 )
-from noveltree.benchmark import collect as collect_episodes
 from noveltree.benchmark.directory import RESULTS
 from noveltree.benchmark.estimate import Estimate, estimate, makespan
 from noveltree.benchmark.plan import protocols_of
@@ -42,6 +41,7 @@ from noveltree.cli.console import (
 from noveltree.cli.options import protocol_options, takes
 from noveltree.errors import InputError
 from noveltree.records.files import check_writable, write_atomically
+from noveltree.results import collect as collect_episodes
 
 app = typer.Typer(
     help="Games x agents x trials: plan, run on this machine or on a cluster, collect.", no_args_is_help=True
@@ -310,7 +310,7 @@ def collect(
     opened = [BenchmarkDirectory.open(directory) for directory in directories]
     check_writable(out_file.parent)
     made = collect_episodes(opened, relative_to=out_file.parent)
-    if not made.rows:
+    if not made.scores:
         raise InputError("There is nothing to collect: no trial is finished.")
     files = [out_file]
     write_atomically(out_file, made.to_csv().encode())
@@ -320,7 +320,7 @@ def collect(
     if json:
         print_json(
             {
-                "rows": len(made.rows),
+                "rows": len(made.scores),
                 "finished": made.finished,
                 "missing": made.missing,
                 "warnings": made.warnings,
@@ -340,7 +340,7 @@ def collect(
             soft_wrap=True,
         )
     out.print(
-        f"{counted(len(made.rows), 'episode')} of {counted(made.finished, 'trial')}: {files[0]}", soft_wrap=True
+        f"{counted(len(made.scores), 'episode')} of {counted(made.finished, 'trial')}: {files[0]}", soft_wrap=True
     )
 
 

@@ -11,35 +11,33 @@ import typer
 
 from noveltree.analysis.comparison import Comparison
 from noveltree.analysis.comparison import compare as compare_samples
-from noveltree.analysis.results import AgentScores
-from noveltree.analysis.sources import PUBLISHED, read_results
-from noveltree.analysis.statistics import Sample
 from noveltree.benchmark.conditions import differences, in_words
 from noveltree.cli.console import completion, counted, err, out, print_json, table
 from noveltree.errors import InputError, UnknownNameError
+from noveltree.results import PUBLISHED, read_results
+from noveltree.results.sample import Sample
+from noveltree.results.scores import AgentScores
 
-#: What is a score of its own in the tests.
+#: What the tests count.
 _UNITS = ("episodes", "trials")
-#: In fewer games the sign test over games finds no difference, however great it is.
+#: In fewer games the sign test finds no difference, however large.
 _FEWEST_GAMES = 5
 
 
 def compare(
-    first: Annotated[str, typer.Argument(help="A table, a benchmark, a run, or 'published'; with :AGENT.")],
-    second: Annotated[str, typer.Argument(help="What it is compared with.")],
-    p_value: Annotated[
-        float, typer.Option(help="Below it Welch's test finds a difference.", min=0.0, max=1.0)
-    ] = 0.1,
+    first: Annotated[str, typer.Argument(help="A table, benchmark or run, or 'published', followed by :AGENT.")],
+    second: Annotated[str, typer.Argument(help="What to compare it with.")],
+    p_value: Annotated[float, typer.Option(help="Significance level of Welch's test.", min=0.0, max=1.0)] = 0.1,
     by: Annotated[
         str,
         typer.Option(
-            help="What the tests count: episodes, as the paper does, or trials, as an agent that learns needs it.",
+            help="What the tests count: episodes, as in the paper, or trials, as suits agents that learn.",
             autocompletion=completion(_UNITS),
         ),
     ] = "episodes",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Compare two agents game by game, with Welch's test, and say in a sentence who is better.
+    """Compare two agents game by game with Welch's test, and say in a sentence which is better.
 
     [bold]Examples[/]
 
@@ -83,7 +81,7 @@ def compare(
             games = ", ".join(f"{game} ({count})" for game, count in sorted(agent.missing.items()))
             err.print(f"Warning: trials of {letter} that are missing, by game: {games}.", soft_wrap=True)
     if conditions:
-        err.print(f"Warning: they played under other conditions: {conditions}. Compare with care.", soft_wrap=True)
+        err.print(f"Warning: their conditions differ: {conditions}. Compare with care.", soft_wrap=True)
     listing = table("game", "A", "+- A", "B", "+- B", "p", "better", right=("A", "+- A", "B", "+- B", "p"))
     for game in made.games:
         sides = [number for each in (game.first, game.second) for number in (each.mean, _interval(each, by))]
@@ -99,7 +97,7 @@ def compare(
 
 
 def _split(name: str) -> tuple[str, str | None]:
-    """The source that a name stands for, and the agent in it."""
+    """The source in a name, and the agent."""
     source, colon, agent = name.rpartition(":")
     if Path(name).exists():
         return name, None
@@ -112,7 +110,7 @@ def _find(name: str, *, beside_published: bool) -> AgentScores:
 
 
 def _conditions(one: AgentScores, other: AgentScores) -> str:
-    """In what the conditions differ under which they played; empty if that does not matter or is not known."""
+    """How the conditions differ under which they played; empty if that does not matter or is not known."""
     if one.protocol is None or other.protocol is None:
         return ", ".join(dict.fromkeys(each.differs for each in (one, other) if each.differs))
     ours, theirs = one.protocol, other.protocol
@@ -125,7 +123,7 @@ def _interval(sample: Sample, by: str) -> float:
 
 
 def _number(value: float) -> str:
-    """Large numbers without decimals, small ones with some; nothing if there is none."""
+    """Large numbers without decimals, small ones with some; empty for NaN."""
     if math.isnan(value):
         return ""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:,.4g}"
@@ -140,11 +138,11 @@ def _sentence(first: str, second: str, made: Comparison, by: str) -> str:
         f"significantly (p < {made.significance:g}, by {by}) in {made.better('first')} and {made.better('second')}"
     )
     if untested := sum(game.p_value is None for game in made.games):
-        counts += f", but {untested} cannot be tested, where one of them has a single score"
+        counts += f", but {untested} cannot be tested because one of them has a single score"
     if made.p_value < made.significance:
-        return f"{counts}: all in all {first if ours > theirs else second} is better."
+        return f"{counts}: overall {first if ours > theirs else second} is better."
     if len(made.games) < _FEWEST_GAMES and (made.better("first") > 0) != (made.better("second") > 0):
         winner = first if made.better("first") else second
         where = ", ".join(game.game for game in made.games if game.verdict != "even")
         return f"{counts}: {winner} is better in {where}; the games are too few to say more."
-    return f"{counts}: no difference all in all is shown."
+    return f"{counts}: no overall difference is shown."

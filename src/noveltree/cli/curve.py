@@ -10,33 +10,34 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noveltree.analysis import RunCurve, finished_intervals, up_to
+from noveltree.analysis import up_to
 from noveltree.cli.common import need_extra
 from noveltree.cli.console import out, print_json
 from noveltree.errors import InputError
-from noveltree.published import TrialCurve, authors_curve
+from noveltree.published import authors_curve
 from noveltree.records import write_atomically
 from noveltree.records.run_directory import RunDirectory
-from noveltree.simulators.games import game_title
+from noveltree.report.curves import runs_chart
+from noveltree.results import RunCurve, read_curve
+from noveltree.results.comparable import training_interactions
 
 if TYPE_CHECKING:
-    from noveltree.report.curve import FigureFormat
+    from noveltree.report.figure import FigureFormat
 
 _FORMATS: dict[str, FigureFormat] = {".png": "png", ".svg": "svg"}
-_AGENT_TITLES = {"n-cpl": "N-CPL", "n-cpl-d": "N-CPL$_D$", "cpl": "CPL"}
 
 
 def curve(
     runs: Annotated[list[Path], typer.Argument(help="Directories of runs of one agent in one game.")],
     out_file: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The figure (.png or .svg).", show_default="curve.png in the first run"),
+        typer.Option("--out", "-o", help="The figure, .png or .svg.", show_default="curve.png in the first run"),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Draw how the mean return of runs grows, in front of the curve that the paper's authors released.
+    """Draw the learning curves of runs in front of those that the paper's authors released.
 
-    A run may still be going on: its finished intervals are drawn.
+    Runs may still be in progress: what is finished is drawn.
 
     [bold]Examples[/]
 
@@ -53,7 +54,10 @@ def curve(
     curves = [_curve(run, label) for run, label in zip(opened, _labels(opened), strict=True)]
     protocol = opened[0].protocol
     authors = up_to(_end(opened, curves), authors_curve(protocol.game, protocol.agent))
-    write_atomically(path, _draw(opened[0], curves, authors, _FORMATS[path.suffix.lower()]))
+    from noveltree.report.figure import draw_figure
+
+    chart = runs_chart(protocol.game, protocol.agent, curves, authors)
+    write_atomically(path, draw_figure(chart, format=_FORMATS[path.suffix.lower()]))
     if not json:
         out.print(f"Figure: {path}", soft_wrap=True)
         return
@@ -67,7 +71,7 @@ def curve(
                     "run": str(run.path),
                     "seed": run.seed,
                     "protocol_hash": run.protocol.hash,
-                    "intervals": [dataclasses.asdict(interval) for interval in made.intervals],
+                    "intervals": [dataclasses.asdict(interval) for interval in made.points],
                     "evaluation": made.evaluation,
                 }
                 for run, made in zip(opened, curves, strict=True)
@@ -88,7 +92,7 @@ def _check_same(runs: Sequence[RunDirectory]) -> None:
 
 
 def _labels(runs: Sequence[RunDirectory]) -> list[str]:
-    """By their seeds, or if these are not all different, by what is different in the names of their directories."""
+    """Their seeds or, if some are the same, the parts of their directories' names that differ."""
     if len({run.seed for run in runs}) == len(runs):
         return [f"noveltree, seed {run.seed}" for run in runs]
     paths = [run.path.resolve() for run in runs]
@@ -96,31 +100,14 @@ def _labels(runs: Sequence[RunDirectory]) -> list[str]:
 
 
 def _curve(run: RunDirectory, label: str) -> RunCurve:
-    intervals = finished_intervals(run.read_metrics("interval"))
-    if not intervals:
-        raise InputError(f"No interval of {run.path} is over yet: there is nothing to draw.")
     result = run.read_result()
-    return RunCurve(label, intervals, None if result is None else result["score"])
+    made = read_curve(run, label, None if result is None else result["score"])
+    if made is None:
+        raise InputError(f"{run.path} has not finished an interval yet: there is nothing to draw.")
+    return made
 
 
 def _end(runs: Sequence[RunDirectory], curves: Sequence[RunCurve]) -> int:
-    """The interactions up to which the authors' curve is shown: to the end of training, reached or not."""
-    budgets = [run.protocol.learning.schedule.interactions for run in runs if run.protocol.learning]
-    return max([*budgets, *(made.intervals[-1].interactions for made in curves)])
-
-
-def _draw(
-    run: RunDirectory, curves: Sequence[RunCurve], authors: Sequence[TrialCurve], format: FigureFormat
-) -> bytes:
-    from noveltree.report.curve import draw_curves
-
-    protocol = run.protocol
-    game = game_title(protocol.game) if protocol.simulator == "atari" else protocol.game
-    agent = _AGENT_TITLES.get(protocol.agent, protocol.agent)
-    return draw_curves(
-        curves,
-        authors,
-        title=f"{game}, {agent}",
-        authors_label=f"authors' {agent}, {len(authors)} trials",
-        format=format,
-    )
+    """Where the authors' curve ends: at the end of training, whether that is reached or not."""
+    budgets = [training_interactions(run.protocol) for run in runs]
+    return max([*budgets, *(made.points[-1].interactions for made in curves)])

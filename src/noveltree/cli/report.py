@@ -1,4 +1,4 @@
-"""`noveltree report`: all that records and published results say, as one document."""
+"""`noveltree report`: what records and published results say, as one document."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from noveltree.analysis.recorded import Records, read_records
 from noveltree.benchmark.directory import PLAN
 from noveltree.cli.console import completion, counted, err, out, print_json
 from noveltree.errors import InputError, UnknownNameError
@@ -22,12 +21,14 @@ from noveltree.report.html import to_html
 from noveltree.report.latex import to_latex
 from noveltree.report.markdown import to_markdown
 from noveltree.report.report import build_report
+from noveltree.results.recorded import Records, read_records
 
 _WRITERS: dict[str, Callable[[Document], str]] = {"html": to_html, "md": to_markdown, "latex": to_latex}
 _ENDINGS = {".html": "html", ".htm": "html", ".md": "md", ".tex": "latex"}
 _DEFAULTS = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
 #: As `--out`: print the report.
 _TERMINAL = Path("-")
+_PUBLISHED_TITLE = "Width-based planning and learning on the Atari-2600: the published results"
 #: Of the bootstrap; the same records give the same report.
 _SEED = 0
 
@@ -37,27 +38,27 @@ def report(
         list[Path] | None, typer.Argument(help="Benchmarks, runs, folders of these, or tables.", metavar="DIR")
     ] = None,
     published: Annotated[
-        bool, typer.Option("--published", help="Add the paper's whole results section; alone: only that.")
+        bool, typer.Option("--published", help="Add the paper's results section; without DIR, write only that.")
     ] = False,
     format: Annotated[
         str | None,
         typer.Option(
             "--format",
             help="html, md, latex, or csv for a directory of tables.",
-            show_default="by the name of --out, or html",
+            show_default="from the name of --out, or html",
             autocompletion=completion(_DEFAULTS),
         ),
     ] = None,
     out_path: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The report; - prints it.", show_default="report.html, ..."),
+        typer.Option("--out", "-o", help="Where to write it; - prints it.", show_default="report.html, ..."),
     ] = None,
     title: Annotated[str | None, typer.Option(help="The title of the report.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Write a report: problems first, then scores beside the published ones, statistics, curves, and every episode.
 
-    HTML is one file that needs no network. A benchmark may still be running: what is finished is in the report.
+    HTML is one file that needs no network. A benchmark may still be running: the report has what is finished.
 
     [bold]Examples[/]
 
@@ -68,11 +69,11 @@ def report(
       noveltree report smoke runs/qbert-n-cpl-seed0 --format csv --out tables
     """
     if not sources and not published:
-        raise InputError("A report of what? Give directories or tables, or --published for the paper's results.")
+        raise InputError("Nothing to report: give directories or tables, or --published for the paper's results.")
     kind = _format(format, out_path)
     to_terminal = out_path == _TERMINAL
     if to_terminal and (json or kind == "csv"):
-        raise InputError("Only one HTML, Markdown or LaTeX document can be printed; name a place as --out.")
+        raise InputError("Only an HTML, Markdown or LaTeX document can be printed; name a place with --out.")
     path = Path(_DEFAULTS[kind]) if out_path is None or to_terminal else out_path
     if not to_terminal:
         path = _check_target(path, kind, sources or [])
@@ -81,7 +82,7 @@ def report(
         records,
         published=published,
         base=path.parent,
-        title=title or _title(records),
+        title=title or ("noveltree report" if records else _PUBLISHED_TITLE),
         rng=np.random.default_rng(_SEED),
     )
     if kind == "csv":
@@ -105,7 +106,7 @@ def report(
                 "files": [str(file) for file in files],
                 "agents": [agent.name for agent in found.agents],
                 "problems": {problem.title: problem.items for problem in problems},
-                "failed": [trial.trial for trial in found.failed],
+                "failed": list(found.failed),
                 "unfinished": found.unfinished,
                 "unverified": found.unverified,
                 "differs": {agent.name: agent.differs for agent in found.agents if agent.differs},
@@ -120,7 +121,7 @@ def report(
 
 
 def _format(named: str | None, path: Path | None) -> str:
-    """The format that is named, or that the file's name tells."""
+    """The format that was named, or the one of the file's ending."""
     if named is not None:
         short = {"markdown": "md", "tex": "latex"}.get(named.lower(), named.lower())
         if short not in _DEFAULTS:
@@ -131,15 +132,15 @@ def _format(named: str | None, path: Path | None) -> str:
     if path.suffix.lower() == ".csv":
         raise InputError("A report has many tables; give --format csv and a directory as --out.")
     if path.suffix.lower() not in _ENDINGS:
-        raise InputError(f"Which format is {path.name}? Give --format html, md, latex or csv.")
+        raise InputError(f"{path.name} has no known format; give --format html, md, latex or csv.")
     return _ENDINGS[path.suffix.lower()]
 
 
 def _check_target(path: Path, kind: str, sources: Sequence[Path]) -> Path:
-    """Complain before the work rather than after it; where to write, if this is a link."""
+    """Where to write, if this is a link; raise InputError before the work rather than after it."""
     path = path.resolve() if path.is_symlink() else path
     if path.exists() and not path.is_dir() and not path.is_file():
-        raise InputError(f"{path} is no file, and would be replaced by one.")
+        raise InputError(f"{path} is not a file, and would be replaced by one.")
     for place in (path.resolve(), *path.resolve().parents):
         if (place / PLAN).exists() or (place / RUN).exists():
             raise InputError(f"{place} is what a report is about, not where it belongs; choose another --out.")
@@ -159,14 +160,8 @@ def _check_target(path: Path, kind: str, sources: Sequence[Path]) -> Path:
 
 
 def _report_in(path: Path) -> set[str]:
-    """The names of the files of a report that is there already, and may be replaced."""
+    """The names of the files of an earlier report, which may be replaced."""
     try:
         return files_of((path / CONTENTS).read_text())
-    except (OSError, ValueError, csv.Error):  # there is none, or it is no table
+    except (OSError, ValueError, csv.Error):  # there is none, or it is not a table
         return set()
-
-
-def _title(records: Records | None) -> str:
-    if records is None:
-        return "Width-based planning and learning on the Atari-2600: the published results"
-    return "noveltree report"

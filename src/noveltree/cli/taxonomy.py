@@ -14,16 +14,17 @@ import typer
 from noveltree.analysis.taxonomy import (
     Classification,
     branching_factor,
-    classify_rows,
+    classify_agents,
     measured_taxonomy,
     published_taxonomy,
 )
-from noveltree.benchmark import BenchmarkDirectory, collect, plan_suite, read_suite
+from noveltree.benchmark import BenchmarkDirectory, plan_suite, read_suite
 from noveltree.benchmark.directory import PLAN
 from noveltree.cli.benchmark_run import Where, run_in_view
 from noveltree.cli.benchmark_view import View
 from noveltree.cli.console import completion, counted, out, print_json, table
 from noveltree.errors import InputError, UnknownNameError
+from noveltree.results import read_records
 from noveltree.simulators.games import SUITES, all_games, canonical_game
 
 _SUITE = "smrf"
@@ -41,22 +42,22 @@ def taxonomy(
         typer.Option(help=f"The games of a suite: {', '.join(SUITES)}.", autocompletion=completion(SUITES)),
     ] = None,
     out_dir: Annotated[
-        Path, typer.Option("--out", help="Where episodes are kept: a benchmark of the suite smrf, which grows.")
+        Path,
+        typer.Option("--out", help="Directory of the episodes, a benchmark to which games are added."),
     ] = Path("taxonomy"),
     workers: Annotated[
         int | None,
-        typer.Option(help="Trials that run at once.", min=1, show_default="one per processor core"),
+        typer.Option(help="Number of trials to run at once.", min=1, show_default="one per processor core"),
     ] = None,
     shipped: Annotated[
-        bool, typer.Option("--shipped", help="Run nothing: print what was measured for noveltree.")
+        bool, typer.Option("--shipped", help="Print what was measured for noveltree; run nothing.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Classify games: their branching factor, and whether meaningful reward feedback is sparse (SMRF).
+    """Classify games by branching factor and by sparse meaningful reward feedback (SMRF).
 
-    It is sparse where RTDP is not better than random actions (Welch's test, p < 0.1): 20 episodes of 50 decisions.
-
-    What was played before is not played again. Exits with 1 if a trial failed.
+    Feedback is sparse where RTDP is not better than random actions (Welch's test, p < 0.1) in 20 episodes of 50
+    decisions. Episodes that are there already are not played again. Exits with 1 if a trial failed.
 
     [bold]Examples[/]
 
@@ -72,7 +73,7 @@ def taxonomy(
         _print(names or list(measured), measured, json=json)
         return
     if not names:
-        raise InputError("Which games? Name some, or give --suite paper, or --shipped to see what was measured.")
+        raise InputError("No games: name some, or give --suite paper, or --shipped to see what was measured.")
     directory = _grow(out_dir, names)
     view = View(directory, quiet=json)
     again = ["noveltree", "taxonomy", *(games or ()), *_option("--suite", suite), "--out", str(out_dir)]
@@ -81,7 +82,7 @@ def taxonomy(
     failed = [status for status in statuses if status.state == "failed"]
     if not json:
         view.print_failures(failed)
-    ours = classify_rows(collect([directory], relative_to=out_dir).rows)
+    ours = classify_agents(read_records([out_dir]).agents)
     _print(names, ours, json=json, failed={status.trial.name: status.error for status in failed})
     if failed:
         if not json:
@@ -91,7 +92,7 @@ def taxonomy(
 
 
 def _wanted(games: Iterable[str], suite: str | None) -> list[str]:
-    """The canonical names of the games that are asked for, each once."""
+    """The canonical names of the games, each once."""
     if suite is not None and suite not in SUITES:
         raise UnknownNameError("suite of games", suite, SUITES)
     names = [_canonical(game) for game in games]
@@ -103,18 +104,18 @@ def _canonical(game: str) -> str:
         return canonical_game(game)
     except UnknownNameError:
         if _NOT_ATARI.fullmatch(game.strip()):
-            raise InputError(f"The taxonomy is one of Atari games, and {game} is none.") from None
+            raise InputError(f"The taxonomy covers Atari games only, and {game} is not one.") from None
         raise
 
 
 def _grow(path: Path, games: Sequence[str]) -> BenchmarkDirectory:
-    """The benchmark in `path` with these games added to it; of its trials, those of these games."""
+    """The benchmark in `path` with these games added to it, but only their trials."""
     opened = BenchmarkDirectory.open(path) if (path / PLAN).is_file() else None
     before = [trial.game for trial in opened.trials] if opened is not None else []
     suite = read_suite(_SUITE).part(games=dict.fromkeys([*before, *games]))
     trials = plan_suite(suite)
     if opened is not None and {trial.name for trial in trials} == {trial.name for trial in opened.trials}:
-        suite = opened.suite  # which may spell its games otherwise: what does not grow is not changed
+        suite = opened.suite  # which may spell its games differently: nothing is changed unless it grows
     BenchmarkDirectory.create(path, suite, trials)
     return BenchmarkDirectory(path, suite, [trial for trial in trials if trial.game in games])
 
@@ -151,7 +152,7 @@ def _print(
 
 
 def _number(value: float) -> str:
-    """With one decimal, as the paper has them; large ones, for which there is no room, without."""
+    """With one decimal, as in the paper; large ones, for which there is no room, without."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.1f}"
 
 
@@ -160,26 +161,21 @@ def _yes_or_no(made: Classification | None) -> str:
 
 
 def _object(game: str, ours: Classification | None, published: Classification | None) -> dict[str, Any]:
-    return {
-        "game": game,
-        "actions": branching_factor(game),
-        "rtdp": None if ours is None else asdict(ours.rtdp),
-        "random": None if ours is None else asdict(ours.random),
-        "p_value": None if ours is None else ours.p_value,
-        "smrf": None if ours is None else ours.smrf,
-        "published_smrf": None if published is None else published.smrf,
-    }
+    made = {} if ours is None else {**asdict(ours), "smrf": ours.smrf}
+    test = {name: made.get(name) for name in ("rtdp", "random", "p_value", "smrf")}
+    verdict = None if published is None else published.smrf
+    return {"game": game, "actions": branching_factor(game), **test, "published_smrf": verdict}
 
 
 def _sentence(games: Sequence[str], ours: Mapping[str, Classification]) -> str:
-    """How many games are of which kind, and where the paper has another classification."""
+    """How many games are SMRF, and which the paper classifies differently."""
     published = published_taxonomy()
     measured = [game for game in games if game in ours]
     parts = [f"{counted(len(measured), 'game')}: {sum(ours[game].smrf is True for game in measured)} SMRF"]
     if compared := [game for game in measured if game in published]:
         others = [game for game in compared if ours[game].smrf != published[game].smrf]
-        same = f"the same as published in {len(compared) - len(others)}"
-        parts.append(f"{same}, another in {len(others)}: {', '.join(others)}" if others else same)
+        same = f"as published in {len(compared) - len(others)}"
+        parts.append(f"{same}, not in {len(others)}: {', '.join(others)}" if others else same)
     if missing := len(games) - len(measured):
         parts.append(f"{counted(missing, 'game')} not measured")
     return "; ".join(parts)

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from noveltree.benchmark import Audit, audit
 from noveltree.cli.console import LiveLine, cores, counted, out, print_json
 from noveltree.errors import InputError, NoveltreeError
 from noveltree.records import read_episode
 from noveltree.records.manifest import MANIFEST
 from noveltree.replay import verify_episode
+from noveltree.results import Audit, audit
 
 
 def verify(

@@ -7,12 +7,11 @@ with the networks of the one before: a curve by millions lags behind one by inte
 
 from __future__ import annotations
 
-import csv
 import functools
-import importlib.resources
 import itertools
-import lzma
 from dataclasses import dataclass
+
+from noveltree.published.files import rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +39,9 @@ def authors_curve(game: str, agent: str) -> tuple[TrialCurve, ...]:
 
 @functools.cache
 def _all_curves() -> dict[tuple[str, str], tuple[TrialCurve, ...]]:
-    packed = importlib.resources.files(__package__).joinpath("authors_curves.csv.xz").read_bytes()
-    rows = csv.DictReader(lzma.decompress(packed).decode().splitlines())
     curves: dict[tuple[str, str], tuple[TrialCurve, ...]] = {}
     for (agent, game, trial), group in itertools.groupby(
-        rows, key=lambda row: (row["agent"], row["game"], int(row["trial"]))
+        rows_of("authors_curves.csv.xz"), key=lambda row: (row["agent"], row["game"], int(row["trial"]))
     ):
         millions = tuple(
             Million(int(row["million"]), int(row["episodes"]), float(row["mean_return"])) for row in group

@@ -7,12 +7,11 @@ at 11 million: its episodes are the last ten it played, as in the paper.
 
 from __future__ import annotations
 
-import csv
 import functools
-import importlib.resources
 import itertools
-import lzma
 from dataclasses import dataclass
+
+from noveltree.published.files import rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +27,11 @@ class TrialScores:
 @functools.cache
 def authors_evaluations() -> dict[str, dict[str, tuple[TrialScores, ...]]]:
     """The authors' evaluations of their learning agents in 55 games, by agent and game, both by canonical names."""
-    packed = importlib.resources.files(__package__).joinpath("authors_evaluations.csv.xz").read_bytes()
-    rows = csv.reader(lzma.decompress(packed).decode().splitlines()[1:])
     evaluations: dict[str, dict[str, tuple[TrialScores, ...]]] = {}
-    for (agent, game, trial), group in itertools.groupby(rows, key=lambda row: row[:3]):
-        episodes = [(float(score), int(steps)) for *_, score, steps in group]
-        scores, steps = zip(*episodes, strict=True)
+    for (agent, game, trial), group in itertools.groupby(
+        rows_of("authors_evaluations.csv.xz"), key=lambda row: (row["agent"], row["game"], int(row["trial"]))
+    ):
+        scores, steps = zip(*((float(row["score"]), int(row["steps"])) for row in group), strict=True)
         games = evaluations.setdefault(agent, {})
-        games[game] = (*games.get(game, ()), TrialScores(int(trial), scores, steps))
+        games[game] = (*games.get(game, ()), TrialScores(trial, scores, steps))
     return evaluations

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import functools
-import importlib.resources
 from dataclasses import dataclass
 
+from noveltree.published.files import rows_of
 from noveltree.simulators.games import canonical_game
 
 #: The paper's names for the agents of its tables, in the order of its Table 1, by ours.
@@ -108,10 +107,10 @@ def published_scores() -> dict[str, dict[str, PublishedScore]]:
     The 53 games of its Table 1; and Freeway, which has no scores of the agents of others.
     """
     scores: dict[str, dict[str, PublishedScore]] = {agent: {} for agent in PUBLISHED_AGENTS}
-    for row in _rows("scores.csv"):
+    for row in rows_of("scores.csv"):
         for agent, column in PUBLISHED_AGENTS.items():
             scores[agent][canonical_game(row["game"])] = PublishedScore(float(row[column]))
-    for row in _rows("scores_ci90.csv"):
+    for row in rows_of("scores_ci90.csv"):
         for agent, column in PUBLISHED_AGENTS.items():
             if column in row:
                 score = PublishedScore(float(row[column]), float(row[f"{column}_ci90"]))
@@ -131,7 +130,8 @@ class Normalisation:
 def normalisation() -> dict[str, Normalisation]:
     """Random actions and a human player with random no-op starts, by game (Wang et al. 2016)."""
     return {
-        row["game"]: Normalisation(float(row["random"]), float(row["human"])) for row in _rows("normalisation.csv")
+        row["game"]: Normalisation(float(row["random"]), float(row["human"]))
+        for row in rows_of("normalisation.csv")
     }
 
 
@@ -141,7 +141,7 @@ def human_comparison(other: str) -> dict[str, HumanComparison]:
     column = "DQN" if other == "dqn" else "Rainbow"
     return {
         canonical_game(row["game"]): HumanComparison(float(row["human"]), float(row[column]), float(row["N-CPL"]))
-        for row in _rows(f"{other.replace('-', '_')}.csv")
+        for row in rows_of(f"{other.replace('-', '_')}.csv")
     }
 
 
@@ -156,10 +156,5 @@ def published_smrf() -> dict[str, SmrfTest]:
             random_sd=float(row["random_sd"]),
             smrf=row["smrf"] == "1",
         )
-        for row in _rows("smrf.csv")
+        for row in rows_of("smrf.csv")
     }
-
-
-def _rows(name: str) -> list[dict[str, str]]:
-    text = importlib.resources.files(__package__).joinpath(name).read_text()
-    return list(csv.DictReader(text.splitlines()))

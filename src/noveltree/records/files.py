@@ -91,11 +91,15 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def read_json_lines(
-    file: Path, *, beginning: bytes = b"", parse_constant: Callable[[str], Any] | None = None
+    file: Path,
+    *,
+    beginning: bytes = b"",
+    having: bytes = b"",
+    parse_constant: Callable[[str], Any] | None = None,
 ) -> list[Any]:
     """The values on the lines of a file, which need not exist; lines that were cut off are skipped.
 
-    So are lines that do not start with `beginning`, without parsing them.
+    So are lines that do not start with `beginning` or do not have `having` in them, without parsing them.
     """
     try:
         data = file.read_bytes() if file.exists() else b""
@@ -103,7 +107,7 @@ def read_json_lines(
         raise RecordError(f"Cannot read {file}: {error.strerror or error}.") from error
     values = []
     for line in data.splitlines():
-        if not line.startswith(beginning):
+        if not line.startswith(beginning) or having not in line:
             continue
         with contextlib.suppress(ValueError):
             values.append(json.loads(line, parse_constant=parse_constant))

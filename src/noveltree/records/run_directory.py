@@ -227,10 +227,11 @@ class RunDirectory:
         except OSError as error:
             raise OutputError(f"Cannot write {self.path / _METRICS}: {error.strerror or error}.") from error
 
-    def read_metrics(self, event: str | None = None) -> list[dict[str, Any]]:
-        """All complete lines; or only those of one event, which is faster."""
+    def read_metrics(self, event: str | None = None, *, having: str = "") -> list[dict[str, Any]]:
+        """All complete lines; or only those of one event, or with a name in them, which is faster."""
         path = self.path / _METRICS
-        lines = read_json_lines(path, beginning=b"" if event is None else f'{{"event": "{event}"'.encode())
+        beginning = b"" if event is None else f'{{"event": "{event}"'.encode()
+        lines = read_json_lines(path, beginning=beginning, having=f'"{having}": '.encode() if having else b"")
         if not all(isinstance(line, dict) and "event" in line for line in lines):
             raise RecordError(f"{path} is damaged: it has lines that noveltree does not write.")
         return lines

@@ -1,5 +1,11 @@
 """From analysis to what people read: a report is a document of tables and charts, written down as a file.
 
-`report` says what stands in one, in the order in which it stands there; `document` what it is made of; `html`,
-`markdown`, `latex` and `comma_separated` how it is written down.
+report                           what stands in one, in order
+document                         what it is made of
+problems, rankings, scores,      its sections
+curves, taxonomy_and_settings
+panel, wording                   agents that are compared; how numbers and names are written
+html, markdown, latex,           how it is written down; templates/ has the page
+comma_separated
+chart, figure                    a chart on a page; a chart as a file
 """

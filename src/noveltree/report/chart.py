@@ -1,78 +1,71 @@
-"""Charts as SVG, without a library: colours are classes, so that the page decides them, by day and by night."""
+"""Charts without a library: where everything stands. Colours are classes, so that the page decides them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from noveltree.report.document import Chart, Series
+from noveltree.report.document import Chart, Point, Series
 
-_LEFT, _RIGHT = 46, 14
 _TICKS = 4
-#: The style sheet has so many colours.
-COLOURS = 12
 
 
-def draw(chart: Chart, colours: dict[str, int]) -> str:
-    """The chart as an SVG element; `colours` numbers the series by name."""
-    # On a phone the wide ones have large letters.
-    width, height, top, below = (640, 330, 28, 40) if chart.wide else (300, 190, 22, 30)
-    bottom = height - below
-    drawn = [series for series in chart.series if series.points]
-    scale_x = _Scale([x for series in drawn for x, _ in series.points], _LEFT, width - _RIGHT, chart.logarithmic)
-    scale_y = _Scale(_heights(drawn), bottom, top, False)
-    parts = [
-        f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(chart.title)}">',
-        f'<text class="title" x="{_LEFT}" y="{top - 9}">{escape(chart.title)}</text>',
-    ]
-    parts.append(_text(width - _RIGHT, top - 9, chart.y_label, "end"))
-    for tick in scale_y.ticks():
-        y = scale_y(tick)
-        parts.append(f'<path class="grid" d="M{_LEFT} {y:.1f}H{width - _RIGHT}"/>')
-        parts.append(_text(_LEFT - 4, y + 3, _number(tick), "end"))
-    parts += [_text(scale_x(tick), bottom + 0.4 * below, _number(tick), "middle") for tick in scale_x.ticks()]
-    parts.append(_text((_LEFT + width - _RIGHT) / 2, height - 4, chart.x_label, "middle"))
-    for series in sorted(drawn, key=lambda each: not each.behind):
-        parts += _draw_series(series, colours[series.name] % COLOURS, scale_x, scale_y)
-    return "".join([*parts, "</svg>"])
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A path in a chart."""
+
+    kind: str
+    """Its classes: what it is, and which colour it has."""
+    path: str
+    title: str = ""
 
 
-def _text(x: float, y: float, text: str, anchor: str) -> str:
-    return f'<text class="tick" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+class Plot:
+    """A chart on a page; `colours` numbers its series by name."""
 
+    left = 46
 
-def _draw_series(series: Series, colour: int, x: _Scale, y: _Scale) -> list[str]:
-    kind = f"c{colour}{' behind' if series.behind else ''}"
-    parts = []
-    bands = [
-        (x(place), y(value + half), y(value - half))
-        for (place, value), half in zip(series.points, series.intervals, strict=False)
-        if math.isfinite(half)
-    ]
-    if len(bands) > 1:
-        outline = [(place, top) for place, top, _ in bands] + [(place, low) for place, _, low in reversed(bands)]
-        parts.append(f'<path class="band {kind}" d="{_path(outline)}Z"/>')
-    places = [(x(place), y(value)) for place, value in series.points]
-    parts.append(f'<path class="line {kind}" d="{_path(places)}"><title>{escape(series.name)}</title></path>')
-    if len(places) <= 30:
-        dots = "".join(f"M{place:.1f} {value:.1f}h0" for place, value in places)
-        parts.append(f'<path class="dot {kind}" d="{dots}"/>')
-    return parts
+    def __init__(self, chart: Chart, colours: Mapping[str, int]) -> None:
+        # On a phone the wide ones have large letters.
+        self.width, self.height, self.top, below = (640, 330, 28, 40) if chart.wide else (300, 190, 22, 30)
+        self.right = self.width - 14
+        bottom = self.height - below
+        self.x_label_height = round(bottom + 0.4 * below, 1)
+        self.chart = chart
+        drawn = [series for series in chart.series if series.points]
+        self._x = _Scale([x for each in drawn for x, _ in each.points], self.left, self.right, chart.logarithmic)
+        self._y = _Scale([y for each in drawn for y in each.heights()], bottom, self.top, False)
+        self.x_ticks, self.y_ticks = (
+            [(round(scale(tick), 1), _number(tick)) for tick in scale.ticks()] for scale in (self._x, self._y)
+        )
+        self.shapes = [
+            shape
+            for series in sorted(drawn, key=lambda each: not each.behind)
+            for shape in self._draw(series, f"c{colours[series.name]}{' behind' if series.behind else ''}")
+        ]
 
+    def _draw(self, series: Series, kind: str) -> Iterator[Shape]:
+        if len(band := series.band()) > 1:
+            outline = [(x, high) for x, _, high in band] + [(x, low) for x, low, _ in reversed(band)]
+            yield Shape(f"band {kind}", f"{self._path(outline)}Z")
+        for trial in series.trials:
+            yield Shape(f"line trial {kind}", self._path(trial))
+        yield Shape(f"line {kind}", self._path(series.points), series.name)
+        if series.level is not None:
+            y = self._y(series.level)
+            yield Shape(f"line level {kind}", f"M{self.left} {y:.1f}H{self.right}")
+        if len(series.points) <= 30:
+            yield Shape(f"dot {kind}", "".join(f"M{x}h0" for x in self._places(series.points)))
+        if series.crosses:
+            path = "".join(f"M{place}m-3 -3l6 6m0 -6l-6 6" for place in self._places(series.crosses))
+            yield Shape("cross", path, "rejected")
 
-def _path(points: Sequence[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    def _path(self, points: Sequence[Point]) -> str:
+        return "M" + "L".join(self._places(points))
 
-
-def _heights(series: Sequence[Series]) -> list[float]:
-    """All values, and the ends of their bands."""
-    heights = [value for each in series for _, value in each.points]
-    for each in series:
-        for (_, value), half in zip(each.points, each.intervals, strict=False):
-            if math.isfinite(half):
-                heights += [value - half, value + half]
-    return heights
+    def _places(self, points: Sequence[Point]) -> list[str]:
+        return [f"{self._x(x):.1f} {self._y(y):.1f}" for x, y in points]
 
 
 class _Scale:

@@ -12,7 +12,7 @@ from noveltree.report.wording import MISSING
 
 #: The table of contents: a row per file.
 CONTENTS = "contents.csv"
-#: Its heading, by which it is told from anybody else's.
+#: Its heading, which no other table has.
 _HEADING = ("file", "what it is in this noveltree report")
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+Point = tuple[float, float]
 #: Tables with more columns have their intervals below the means, as the paper's have.
 _COMPACT = 6
 
@@ -24,7 +26,7 @@ class Cell:
     heat: float | None = None
     """From 0 to 1: how it compares with the others; 0.5 is even."""
     note: str = ""
-    """What there is to say of it when asked."""
+    """A tooltip."""
     link: str = ""
     badge: str = ""
     """A word that is set apart from the text."""
@@ -86,11 +88,28 @@ class Series:
     """A line of a chart."""
 
     name: str
-    points: tuple[tuple[float, float], ...]
+    points: tuple[Point, ...]
     intervals: tuple[float, ...] = ()
-    """Half the width of the band around every point, if there is one."""
+    """Half the width of the band around every point, if there is one; NaN where it is not known."""
     behind: bool = False
     """Whether it stands behind the others, for comparison."""
+    trials: tuple[tuple[Point, ...], ...] = ()
+    """Thin lines that it is the mean of."""
+    level: float | None = None
+    """Where a dashed line goes across: what an evaluation scored."""
+    crosses: tuple[Point, ...] = ()
+    """Points that were rejected."""
+
+    def band(self) -> list[tuple[float, float, float]]:
+        """Place, lower and upper end of the band at every point that has one."""
+        bands = zip(self.points, self.intervals, strict=False)
+        return [(x, y - half, y + half) for (x, y), half in bands if math.isfinite(half)]
+
+    def heights(self) -> list[float]:
+        """All values that have to be seen."""
+        lines = (self.points, self.crosses, *self.trials)
+        ends = [end for _, low, high in self.band() for end in (low, high)]
+        return [y for line in lines for _, y in line] + ends + ([] if self.level is None else [self.level])
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +133,22 @@ class Charts:
     caption: str
     charts: tuple[Chart, ...]
 
+    @property
+    def wide(self) -> bool:
+        return any(chart.wide for chart in self.charts)
+
+    def legend(self) -> list[Series]:
+        """The first series of every name."""
+        named: dict[str, Series] = {}
+        for chart in self.charts:
+            for series in chart.series:
+                named.setdefault(series.name, series)
+        return list(named.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that must not be overlooked, or the news that there is nothing such."""
+    """Something that must not be overlooked, or the news that all is well."""
 
     kind: Literal["problem", "good"]
     title: str

@@ -32,7 +32,7 @@ _PREAMBLE = r"""\documentclass{article}
 """
 #: Lines that fit on a page; longer tables are cut into parts.
 _MOST_LINES = 62
-#: Longer headings, and longer names of rows, are broken into lines of so many letters.
+#: Letters in a line of a heading, and of the name of a row.
 _HEADING, _NAME = 14, 28
 #: Grave, acute, circumflex, tilde, diaeresis, ring, caron, cedilla.
 _ACCENTS = "\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327"

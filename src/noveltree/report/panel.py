@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from noveltree.analysis.results import AgentScores
 from noveltree.report.document import Cell, Column
 from noveltree.report.wording import counted, listed, title_of, with_mark
+from noveltree.results.scores import AgentScores
 
 #: Where scores come from.
 PUBLISHED, RECORDED = "published", "recorded"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from noveltree.analysis.recorded import Records
-from noveltree.analysis.results import AgentScores
 from noveltree.report.document import Notice, Section
 from noveltree.report.wording import counted, listed, title_of
+from noveltree.results.recorded import Records
+from noveltree.results.scores import AgentScores
 
 #: Places that are named before the others are only counted.
 _MOST = 6
@@ -31,7 +31,7 @@ def _problems(
     records: Records, ours: Sequence[AgentScores], compared: Sequence[AgentScores]
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """What may be wrong, and with what it is."""
-    failed = [f"{trial.trial}: {trial.error}" for trial in records.failed]
+    failed = [f"{trial}: {error}" for trial, error in records.failed.items()]
     yield f"{counted(len(failed), 'trial')} failed", failed
     different = [agent.title for agent in compared if agent.differs]
     different += [each.name for each in records.curves if each.differs]

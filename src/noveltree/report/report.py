@@ -9,9 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from noveltree.analysis.anytime import anytime_curves, is_another_budget
-from noveltree.analysis.published_results import published_agents, published_comparison
-from noveltree.analysis.recorded import Records
-from noveltree.analysis.results import AgentScores, common_games
 from noveltree.analysis.taxonomy import (
     RANDOM,
     RTDP,
@@ -22,12 +19,11 @@ from noveltree.analysis.taxonomy import (
     published_taxonomy,
 )
 from noveltree.published import OTHER_AGENTS
-from noveltree.report.background import settings_section, taxonomy_section
-from noveltree.report.comparison import aggregate_section, pairwise_section, summary_section
+from noveltree.report.curves import anytime_section, recorded_curves, released_curves
 from noveltree.report.document import Document, Paragraph, Section, Table
 from noveltree.report.panel import Panel
 from noveltree.report.problems import problems_section
-from noveltree.report.progress import anytime_section, recorded_curves, released_curves
+from noveltree.report.rankings import aggregate_section, pairwise_section, summary_section
 from noveltree.report.scores import (
     HIGHER_THAN_ALL,
     HIGHEST,
@@ -37,7 +33,11 @@ from noveltree.report.scores import (
     human_table,
     scores_table,
 )
+from noveltree.report.taxonomy_and_settings import settings_section, taxonomy_section
 from noveltree.report.wording import counted, listed, title_of
+from noveltree.results.published_agents import published_agents, published_comparison
+from noveltree.results.recorded import Records
+from noveltree.results.scores import AgentScores, common_games
 
 #: Decisions per episode of the test for SMRF.
 _SMRF_STEPS = 50
@@ -60,7 +60,7 @@ def build_report(
         tests = _smrf_tests(records.agents)
         measured |= classify_samples({name: half.samples for name, half in tests.items()})
         recorded = [agent for agent in records.agents if all(agent is not half for half in tests.values())]
-        # An agent is compared with others at one budget; what it scored with more and less is a section of its own.
+        # An agent is compared with others at one budget; its scores with others are a separate section.
         # Those come last, so that an agent has one number among `compared` and `ours`: by it scores find episodes.
         budgets = tuple(agent for agent in recorded if is_another_budget(agent, recorded))
         compared = tuple(agent for agent in recorded if not is_another_budget(agent, recorded))

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from noveltree.analysis.pairwise import share_above, times_best
-from noveltree.analysis.results import AgentScores, means_of
-from noveltree.analysis.statistics import Sample, best, significantly_best
+from noveltree.analysis.statistics import best, significantly_best
 from noveltree.report.document import Cell, Column, EpisodeLink, EpisodeList, Paragraph, Section, Table
 from noveltree.report.panel import PUBLISHED, Panel, marked
 from noveltree.report.wording import MISSING, counted, decimal, listed, number_cell, percent, score_cell, title_of
+from noveltree.results.sample import Sample
+from noveltree.results.scores import AgentScores, means_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,40 +118,34 @@ def _share_cell(count: int, games: int) -> Cell:
     return Cell(f"{count} of {games} ({percent(count / games, 0)})", (count, games), strong=True)
 
 
+#: Columns of the table of costs after the agent, and how many digits they have after the point.
+_COSTS = {
+    **dict.fromkeys(("episodes", "decisions", "interactions"), 0),
+    **{"interactions per decision": 1, "interactions per second": 0},
+    **{"seconds per decision": 3, "hours in all": 1},
+}
+
+
 def cost_section(panel: Panel) -> Section | None:
     """What playing took: interactions per second, seconds per decision."""
     rows = []
     for agent in panel.agents:
-        episodes = [
-            each
+        costs = [
+            (each.steps, each.interactions, each.seconds)
             for scores in agent.games.values()
             for each in scores.episodes
             if each.steps and each.interactions is not None and each.seconds
         ]
-        steps, interactions = (
-            sum(each.steps or 0 for each in episodes),
-            sum(each.interactions or 0 for each in episodes),
-        )
-        seconds = sum(each.seconds or 0.0 for each in episodes)
-        if steps and seconds:
-            rows.append(
-                (
-                    Cell(marked(agent)),
-                    Cell(f"{len(episodes):,}", (len(episodes),)),
-                    Cell(f"{steps:,}", (steps,)),
-                    Cell(f"{interactions:,}", (interactions,)),
-                    number_cell(interactions / steps, decimal(interactions / steps, 1)),
-                    number_cell(interactions / seconds, decimal(interactions / seconds, 0)),
-                    number_cell(seconds / steps, f"{seconds / steps:.3f}"),
-                    number_cell(seconds / 3600, decimal(seconds / 3600, 1)),
-                )
-            )
+        if costs:
+            steps, interactions, seconds = map(sum, zip(*costs, strict=True))
+            ratios = (interactions / steps, interactions / seconds, seconds / steps, seconds / 3600)
+            numbers = zip((len(costs), steps, interactions, *ratios), _COSTS.values(), strict=True)
+            cells = (Cell(decimal(number, digits), (number,)) for number, digits in numbers)
+            rows.append((Cell(marked(agent)), *cells))
     if not rows:
         return None
-    titles = ("episodes", "decisions", "interactions", "interactions per decision", "interactions per second")
-    columns = (*map(Column, titles), Column("seconds per decision"), Column("hours in all"))
-    caption = "What the recorded evaluation episodes took, as the clock went on the machines that played them."
-    table = Table(f"{panel.name}-cost", caption, (Column("agent", words=True), *columns), tuple(rows))
+    caption = "What the recorded evaluation episodes took, by the clocks of the machines that played them."
+    table = Table(f"{panel.name}-cost", caption, (Column("agent", words=True), *map(Column, _COSTS)), tuple(rows))
     return Section(f"{panel.name}-cost", "Cost", (table,))
 
 

@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Sequence
 
-from noveltree.analysis.statistics import Sample
 from noveltree.report.document import Cell
+from noveltree.results.sample import Sample
 from noveltree.simulators.action_counts import ACTION_COUNTS
 from noveltree.simulators.games import game_title
 from noveltree.wording import counted as counted
@@ -17,7 +17,7 @@ MISSING = "\N{EM DASH}"
 
 
 def printable(text: str) -> str:
-    """Text without what terminals and files stumble over: colours, control characters, halves of characters."""
+    """Text without terminal colours, control characters and unpaired surrogates."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     return re.sub(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]", "?", text)
 
@@ -33,7 +33,7 @@ def with_mark(title: str, differs: str) -> str:
 
 
 def decimal(value: float, digits: int = 2) -> str:
-    """`4,365.20`; a minus that is none is left out."""
+    """`4,365.20`; zero has no minus sign."""
     text = f"{value:,.{digits}f}"
     return text.lstrip("-") if not any(character in "123456789" for character in text) else text
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.analysis.aggregate import Estimate, performance_profile, probability_of_improvement
-from noveltree.analysis.pairwise import compare_pairwise
-from noveltree.analysis.results import means_of, trials_of
-from noveltree.analysis.segmentation import segments
+from noveltree.analysis.pairwise import Pairwise, compare_pairwise
+from noveltree.analysis.segmentation import Segment, segments
 from noveltree.analysis.summary import human_normalised, summarise
 from noveltree.analysis.taxonomy import Classification
-from noveltree.report.document import Block, Cell, Chart, Charts, Column, Paragraph, Section, Series, Table
+from noveltree.report.document import Cell, Chart, Charts, Column, Paragraph, Section, Series, Table
 from noveltree.report.panel import Panel, agent_cell
 from noveltree.report.wording import MISSING, counted, decimal, number_cell, percent
+from noveltree.results.scores import means_of, trials_of
 
-#: The bootstrap draws so often, and its intervals hold so much.
+#: Resamples of the bootstrap, and the confidence of its intervals.
 _RESAMPLES, _CONFIDENCE = 5_000, 0.95
 _THRESHOLDS = np.concatenate([np.linspace(0, 2, 41), np.linspace(2.1, 8, 60)])
 
@@ -78,72 +78,68 @@ def _estimate_cell(estimate: Estimate | None) -> Cell:
 
 def pairwise_section(panel: Panel, measured: Mapping[str, Classification]) -> Section:
     """The paper's Tables 1 to 3: in how many games one agent has a higher mean than another, by segment."""
-    blocks: list[Block] = []
-    shares: list[tuple[str, int, NDArray[np.float64]]] = []
-    for segment in segments(panel.games, measured):
-        if not segment.games:
-            continue
-        compared = compare_pairwise(means_of(panel.agents, segment.games))
-        shares.append((segment.title, len(segment.games), compared.win_shares))
-        if blocks and len(segment.games) == len(panel.games):
-            continue  # the matrix of all games, once more
-        others = ~np.eye(len(panel.agents), dtype=bool)
-        uniform = len(set(compared.games[others].tolist())) <= 1
-        rows = []
-        for row, agent in enumerate(panel.agents):
-            cells = [panel.name_cell(agent)]
-            for column in range(len(panel.agents)):
-                if row == column:
-                    cells.append(Cell("", blank=True))
-                    continue
-                wins, losses = int(compared.wins[row, column]), int(compared.wins[column, row])
-                cells.append(_wins_cell(wins, losses, int(compared.games[row, column]), uniform))
-            total, share = int(compared.totals[row]), float(compared.win_shares[row])
-            cells.append(Cell(f"{total} ({percent(share)})", (total, share), strong=True))
-            rows.append(tuple(cells))
-        blocks.append(
-            Table(
-                f"{panel.name}-pairwise-{segment.name}",
-                "Number of games in which the row's agent has a higher mean score than the column's: "
-                f"{segment.title} ({counted(len(segment.games), 'game')}).",
-                (
-                    Column("", words=True),
-                    *(replace(column, second="games") for column in panel.columns),
-                    Column("total (average win %)", second="share"),
-                ),
-                tuple(rows),
-                matrix=True,
-            )
+    there = [segment for segment in segments(panel.games, measured) if segment.games]
+    compared = [compare_pairwise(means_of(panel.agents, segment.games)) for segment in there]
+    tables = [
+        _pairwise_table(panel, segment, wins)
+        for number, (segment, wins) in enumerate(zip(there, compared, strict=True))
+        if not number or len(segment.games) < len(panel.games)  # not that of all games once more
+    ]
+    blocks = (_segmentation(panel, there, [wins.win_shares for wins in compared]), *tables)
+    return Section(f"{panel.name}-pairwise", "Pairwise comparison and segments", blocks)
+
+
+def _pairwise_table(panel: Panel, segment: Segment, compared: Pairwise) -> Table:
+    uniform = len(set(compared.games[~np.eye(len(panel.agents), dtype=bool)].tolist())) <= 1
+
+    def wins_cell(row: int, column: int) -> Cell:
+        pairs = (compared.wins[row, column], compared.wins[column, row], compared.games[row, column])
+        wins, losses, games = map(int, pairs)
+        if not games:
+            return Cell(MISSING, note="no game in common")
+        text = f"{wins}" if uniform else f"{wins}/{games}"
+        return Cell(text, (wins, games), heat=0.5 + (wins - losses) / (2 * games))
+
+    totals = [
+        Cell(f"{total} ({percent(share)})", (total, share), strong=True)
+        for total, share in zip(compared.totals.tolist(), compared.win_shares.tolist(), strict=True)
+    ]
+    return Table(
+        f"{panel.name}-pairwise-{segment.name}",
+        "Number of games in which the row's agent has a higher mean score than the column's: "
+        f"{segment.title} ({counted(len(segment.games), 'game')}).",
+        (
+            Column("", words=True),
+            *(replace(column, second="games") for column in panel.columns),
+            Column("total (average win %)", second="share"),
+        ),
+        tuple((*row, total) for row, total in zip(_matrix(panel, wins_cell), totals, strict=True)),
+        matrix=True,
+    )
+
+
+def _matrix(panel: Panel, cell: Callable[[int, int], Cell]) -> tuple[tuple[Cell, ...], ...]:
+    """A row per agent, with a cell for each of the others."""
+    numbers = range(len(panel.agents))
+    return tuple(
+        (
+            panel.name_cell(panel.agents[row]),
+            *(Cell("", blank=True) if row == column else cell(row, column) for column in numbers),
         )
-    blocks.insert(0, _segmentation(panel, shares))
-    return Section(f"{panel.name}-pairwise", "Pairwise comparison and segments", tuple(blocks))
+        for row in numbers
+    )
 
 
-def _wins_cell(wins: int, losses: int, games: int, uniform: bool) -> Cell:
-    if not games:
-        return Cell(MISSING, note="no game in common")
-    even = 0.5 + (wins - losses) / (2 * games)
-    return Cell(f"{wins}" if uniform else f"{wins}/{games}", (wins, games), heat=even)
-
-
-def _segmentation(panel: Panel, shares: Sequence[tuple[str, int, NDArray[np.float64]]]) -> Table:
+def _segmentation(panel: Panel, there: Sequence[Segment], shares: Sequence[NDArray[np.float64]]) -> Table:
+    titles = [f"{segment.title} ({counted(len(segment.games), 'game')})" for segment in there]
     return Table(
         f"{panel.name}-segments",
         "Share of wins by segment of the games. The branching factor is the size of the game's minimal action set; "
         "SMRF is the paper's verdict, or else the measured one: see the taxonomy.",
-        (
-            Column("agent", words=True),
-            *(Column(f"{title} ({counted(count, 'game')})") for title, count, _ in shares),
-        ),
+        (Column("agent", words=True), *map(Column, titles)),
         tuple(
-            (
-                panel.name_cell(agent),
-                *(
-                    number_cell(float(row[number]), percent(row[number]), heat=float(row[number]))
-                    for *_, row in shares
-                ),
-            )
-            for number, agent in enumerate(panel.agents)
+            (panel.name_cell(agent), *(number_cell(share, percent(share), heat=share) for share in row))
+            for agent, row in zip(panel.agents, np.transpose(shares).tolist(), strict=True)
         ),
     )
 
@@ -167,26 +163,21 @@ def aggregate_section(panel: Panel) -> Section | None:
         "a threshold. Human is 1.",
         (Chart("Performance profiles", "human-normalised score", "share above", series, wide=True),),
     )
-    rows = []
-    for first in panel.agents:
-        cells = [panel.name_cell(first)]
-        for second in panel.agents:
-            if first is second:
-                cells.append(Cell("", blank=True))
-                continue
-            games = [game for game in panel.games if game in first.games and game in second.games]
-            if not games:
-                cells.append(Cell(MISSING, note="no game in common"))
-                continue
-            chance = probability_of_improvement(trials_of(first, games), trials_of(second, games))
-            cells.append(Cell(f"{chance:.2f}", (chance,), heat=chance))
-        rows.append(tuple(cells))
+
+    def chance_cell(row: int, column: int) -> Cell:
+        first, second = panel.agents[row], panel.agents[column]
+        games = [game for game in panel.games if game in first.games and game in second.games]
+        if not games:
+            return Cell(MISSING, note="no game in common")
+        chance = probability_of_improvement(trials_of(first, games), trials_of(second, games))
+        return Cell(f"{chance:.2f}", (chance,), heat=chance)
+
     improvement = Table(
         f"{panel.name}-improvement",
         "Probability of improvement: that a trial of the row's agent scores higher than one of the column's, in a "
         "game drawn at random. Where only means were published they count as one trial.",
         (Column("", words=True), *panel.columns),
-        tuple(rows),
+        _matrix(panel, chance_cell),
         matrix=True,
     )
     return Section(f"{panel.name}-aggregate", "Over all games", (profile, *_gaps(panel), improvement))

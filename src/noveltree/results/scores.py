@@ -1,4 +1,4 @@
-"""Results to analyse: what agents scored, by game and trial."""
+"""Scores, wherever they come from: one row per episode, and what agents scored by game and trial."""
 
 from __future__ import annotations
 
@@ -6,32 +6,40 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from noveltree.analysis.statistics import Sample
-from noveltree.errors import InputError, NoveltreeError, UnknownNameError
+from noveltree.errors import InputError, UnknownNameError
 from noveltree.protocol import Protocol
-from noveltree.simulators.games import canonical_game
+from noveltree.results.sample import Sample
+
+Phase = Literal["training", "evaluation"]
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeScore:
-    """An evaluation episode."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """What an episode scored. All but the last two are columns of the tidy table, in this order."""
 
     agent: str
+    """What its suite calls it."""
     game: str
-    trial: str
-    episode: str
-    """Which of the trial's."""
+    trial: int | str
+    """Its number or name; of a run that is part of no benchmark, its seed."""
+    seed: int | None = None
+    phase: Phase = "evaluation"
+    interval: int = 0
+    """0 before anything is learnt."""
+    episode: int | str
+    """Which of the trial's in its phase."""
     score: float
     steps: int | None = None
     interactions: int | None = None
     seconds: float | None = None
-    protocol: str = ""
-    """The hash of its protocol, if a table has it."""
+    protocol_hash: str = ""
+    differs: str = ""
+    """Why the score is not comparable with the others; empty if it is."""
     file: Path | None = None
     """Its record."""
     verified: bool = False
@@ -43,10 +51,21 @@ class GameScores:
     """What an agent scored in a game."""
 
     sample: Sample
-    """Of all episodes of all trials; of a published mean, what its interval tells."""
+    """Of all episodes of all trials; of a published mean, what follows from its interval."""
     trials: tuple[float, ...]
     """The mean of every trial. A mean that was published alone counts as a single trial."""
-    episodes: tuple[EpisodeScore, ...] = ()
+    episodes: tuple[Score, ...] = ()
+
+    @classmethod
+    def of(cls, episodes: Sequence[Score]) -> GameScores:
+        trials: dict[object, list[float]] = {}
+        for each in episodes:
+            trials.setdefault((each.trial, each.seed, each.protocol_hash), []).append(each.score)
+        return cls(
+            Sample.of([each.score for each in episodes]),
+            tuple(math.fsum(scores) / len(scores) for scores in trials.values()),
+            tuple(episodes),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +73,7 @@ class AgentScores:
     """What an agent scored."""
 
     name: str
-    """Of its own among others."""
+    """Unique among the agents that are compared."""
     games: Mapping[str, GameScores]
     title: str
     """As tables print it."""
@@ -155,63 +174,18 @@ def common_games(agents: Sequence[AgentScores]) -> list[str]:
     return sorted(set.intersection(*(set(agent.games) for agent in agents))) if agents else []
 
 
-def agents_of_episodes(episodes: Iterable[EpisodeScore]) -> tuple[AgentScores, ...]:
-    """The agents of episodes, in the order in which they come."""
-    grouped: dict[str, dict[str, list[EpisodeScore]]] = {}
-    for episode in episodes:
-        grouped.setdefault(episode.agent, {}).setdefault(episode.game, []).append(episode)
-    return tuple(
-        _agent_scores(agent, {game: _game_scores(played) for game, played in games.items()})
-        for agent, games in grouped.items()
-    )
+def agents_of(scores: Iterable[Score]) -> tuple[AgentScores, ...]:
+    """The agents of evaluation episodes, in the order in which they come.
 
-
-def _agent_scores(agent: str, games: Mapping[str, GameScores]) -> AgentScores:
-    """As many trials as of one game there should be of all."""
-    most = max(len(scores.trials) for scores in games.values())
-    missing = {game: most - len(scores.trials) for game, scores in games.items() if len(scores.trials) < most}
-    return AgentScores(agent, games, agent, label=agent, missing=missing)
-
-
-def _game_scores(episodes: Sequence[EpisodeScore]) -> GameScores:
-    trials: dict[str, list[float]] = {}
-    for episode in episodes:
-        trials.setdefault(episode.trial, []).append(episode.score)
-    return GameScores(
-        Sample.of([episode.score for episode in episodes]),
-        tuple(math.fsum(scores) / len(scores) for scores in trials.values()),
-        tuple(episodes),
-    )
-
-
-def results_of_arrays(
-    scores: Mapping[str, ArrayLike], games: Sequence[str], *, source: str = "the arrays"
-) -> Results:
-    """Results of one score per trial and game: by agent an array (trials, games), NaN where a trial is missing.
-
-    Atari games may be spelled in any way; those of other simulators have their own names.
+    An agent should have as many trials of every game as of the game with the most: the others are missing.
     """
-    games = [_spelled(game) for game in games]
-    if twice := [game for game in games if list(games).count(game) > 1]:
-        raise InputError(f"The game {twice[0]} is there twice.")
-    episodes = []
-    for agent, given in scores.items():
-        values = np.asarray(given, dtype=np.float64)
-        if values.ndim != 2 or values.shape[1] != len(games):
-            raise InputError(f"{agent}: scores have the shape (trials, {len(games)}), not {values.shape}.")
-        if np.isinf(values).any() or np.isnan(values).all():
-            raise InputError(f"{agent}: scores are numbers, and there must be some.")
-        episodes += [
-            EpisodeScore(agent, game, str(trial), "0", float(values[trial, column]))
-            for column, game in enumerate(games)
-            for trial in range(len(values))
-            if not math.isnan(values[trial, column])
-        ]
-    return Results(source, agents_of_episodes(episodes))
-
-
-def _spelled(game: str) -> str:
-    try:
-        return canonical_game(game)
-    except NoveltreeError:
-        return game
+    grouped: dict[str, dict[str, list[Score]]] = {}
+    for score in scores:
+        grouped.setdefault(score.agent, {}).setdefault(score.game, []).append(score)
+    agents = []
+    for agent, episodes in grouped.items():
+        games = {game: GameScores.of(played) for game, played in episodes.items()}
+        most = max(len(game.trials) for game in games.values())
+        missing = {name: most - len(game.trials) for name, game in games.items() if len(game.trials) < most}
+        agents.append(AgentScores(agent, games, agent, label=agent, missing=missing))
+    return tuple(agents)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from noveltree.analysis.results import AgentScores
-from noveltree.analysis.statistics import Sample
 from noveltree.analysis.taxonomy import Classification
 from noveltree.report.document import Cell, Column, Section, Table
 from noveltree.report.panel import agent_cell
 from noveltree.report.wording import MISSING, counted, decimal, title_of
+from noveltree.results.sample import Sample
+from noveltree.results.scores import AgentScores
 
 
 def taxonomy_section(measured: Mapping[str, Classification], published: Mapping[str, Classification]) -> Section:

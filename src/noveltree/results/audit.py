@@ -9,25 +9,22 @@ import statistics
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from noveltree.benchmark.collect import Table, collect
 from noveltree.benchmark.directory import JOURNAL, PARQUET, PLAN, RESULTS, SUITE, BenchmarkDirectory
 from noveltree.benchmark.plan import PlannedTrial, plan_suite
 from noveltree.episodes import End
 from noveltree.errors import BusyError, InputError, NoveltreeError, SimulatorError
 from noveltree.records import read_episode
-from noveltree.records.episode_file import FORMAT
 from noveltree.records.files import check_writable
 from noveltree.records.lock import is_locked
 from noveltree.records.manifest import MANIFEST, NO_FILE, Manifest, checksums, read_manifest, write_manifest
 from noveltree.records.run_directory import RUN, RunDirectory, place_of_episode
 from noveltree.replay import verify_episode
+from noveltree.results.collect import Table, collect
+from noveltree.results.trials import is_episode
 from noveltree.signals import leave_to_parent, starting_processes
-
-#: What an episode file begins with, and within how many bytes.
-_FORMAT, _BEGINNING = FORMAT.encode(), 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,7 @@ def audit(
     for signed in _places(directory, MANIFEST):
         if signed != directory and (manifest := read_manifest(signed)) is not None:
             findings += _changes(directory, signed, manifest, checksums(signed))
-    episodes = [directory / name for name in now if _is_episode(directory / name)]
+    episodes = [directory / name for name in now if _has_to_be_episode(directory / name)]
     if not episodes:
         raise InputError(f"There are no episodes in {directory}.")
     findings += sorted(_replay(directory, episodes, workers, on_progress), key=lambda finding: finding.file)
@@ -106,14 +103,14 @@ def _changes(directory: Path, signed: Path, manifest: Manifest, now: dict[str, s
         yield Finding(_name(directory, signed / name), False, f"{what} after it was signed off")
 
 
-def _is_episode(path: Path) -> bool:
-    """Whether this looks like an episode, or is where a run keeps its episodes."""
+def _has_to_be_episode(path: Path) -> bool:
+    """Whether this says that it is an episode, or stands where a run has its episodes."""
     if path.suffix != ".json" or path.is_symlink() or not path.is_file():
         return False
     if path.parent.parent.name in ("episodes", "evaluation"):
         return True
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        return _FORMAT in file.read(_BEGINNING)
+    with contextlib.suppress(OSError):
+        return is_episode(path)
     return False
 
 
@@ -200,17 +197,6 @@ def check_benchmark(directory: Path, path: Path) -> Iterator[Finding]:
         return
     if len(suite) != len(benchmark.trials) or not all(_same(t, suite.get(t.name)) for t in benchmark.trials):
         yield finding(PLAN, "it is not the plan of the suite")
-    for trial in benchmark.trials:
-        run = benchmark.run_path(trial)
-        if not (run / RUN).exists():
-            continue
-        try:
-            opened = RunDirectory.open(run)
-        except NoveltreeError as error:
-            yield finding(trial.name, str(error))
-            continue
-        if (opened.protocol, opened.seed) != (trial.protocol, trial.seed):
-            yield finding(trial.name, "it is not the run that was planned")
     try:
         expected = collect([benchmark], relative_to=path)
     except NoveltreeError as error:
@@ -244,7 +230,7 @@ def _is_parquet_of(path: Path, table: Table) -> bool:
         rows = pyarrow.parquet.read_table(path).to_pylist()
     except (OSError, pyarrow.ArrowException):
         return False
-    return bool(rows == [asdict(row) for row in table.rows])
+    return bool(rows == table.rows())
 
 
 def _name(directory: Path, path: Path) -> str:

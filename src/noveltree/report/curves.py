@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from noveltree.analysis.anytime import AnytimeCurve
-from noveltree.analysis.curves import CurvePoint, mean_curve, points_of_run, points_of_trial
-from noveltree.analysis.recorded import LearningCurves
-from noveltree.published import PUBLISHED_AGENTS, authors_curve
-from noveltree.report.document import Cell, Chart, Charts, Column, Section, Series, Table
+from noveltree.analysis.curves import Trial, mean_curve, points_of_run, points_of_trial, up_to
+from noveltree.published import PUBLISHED_AGENTS, TrialCurve, authors_curve
+from noveltree.report.document import Cell, Chart, Charts, Column, Point, Section, Series, Table
 from noveltree.report.panel import Panel
 from noveltree.report.scores import score_of
 from noveltree.report.wording import MISSING, title_of, with_mark
+from noveltree.results.curves import RunCurve
+from noveltree.results.recorded import LearningCurves
 
 _MILLION = 1_000_000
 
@@ -21,17 +22,24 @@ def recorded_curves(curves: Sequence[LearningCurves]) -> Section | None:
     """The learning curves of recorded trials, in front of those that the authors released."""
     by_game: dict[str, list[Series]] = {}
     for each in curves:
-        points = mean_curve([points_of_run(run) for run in each.runs])
+        name = with_mark(each.name, each.differs)
         series = by_game.setdefault(each.game, [])
-        series.append(_series(with_mark(each.name, each.differs), points))
-        end = max(run.intervals[-1].interactions for run in each.runs)
-        name = f"authors' {PUBLISHED_AGENTS.get(each.agent)}"
-        behind = _released(each.game, each.agent, name, at_most=end, behind=True)
-        if behind is not None and behind not in series:
+        series.append(
+            _run_series(name, each.runs[0])
+            if len(each.runs) == 1
+            else _mean_series(name, [points_of_run(run) for run in each.runs])
+        )
+        end = max(run.points[-1].interactions for run in each.runs)
+        authors = up_to(end, authors_curve(each.game, each.agent))
+        behind = _mean_series(
+            f"authors' {PUBLISHED_AGENTS.get(each.agent)}", list(map(points_of_trial, authors)), behind=True
+        )
+        if authors and behind not in series:
             series.append(behind)
     caption = (
         "Mean return per interval of the recorded trials, with the 90% interval over trials where there are "
-        "several; behind them the authors' released trials, per million interactions."
+        "several; behind them the authors' released trials, per million interactions. Of a single trial, crosses "
+        "are intervals that Welch's test rejected, and a dashed line is the evaluation."
     )
     return _curves_section("own-curves", caption, by_game)
 
@@ -39,7 +47,11 @@ def recorded_curves(curves: Sequence[LearningCurves]) -> Section | None:
 def released_curves(agents: Sequence[str], games: Sequence[str]) -> Section | None:
     """The learning curves of the authors' released trials."""
     by_game = {
-        game: [series for agent in agents if (series := _released(game, agent, PUBLISHED_AGENTS[agent]))]
+        game: [
+            _mean_series(PUBLISHED_AGENTS[agent], list(map(points_of_trial, trials)))
+            for agent in agents
+            if (trials := authors_curve(game, agent))
+        ]
         for game in games
     }
     caption = (
@@ -49,31 +61,46 @@ def released_curves(agents: Sequence[str], games: Sequence[str]) -> Section | No
     return _curves_section("paper-curves", caption, by_game)
 
 
+def runs_chart(game: str, agent: str, runs: Sequence[RunCurve], authors: Sequence[TrialCurve]) -> Chart:
+    """Runs of one agent in a game, each by itself, in front of the authors' trials and their mean."""
+    title = PUBLISHED_AGENTS.get(agent, agent)
+    series = [_run_series(run.label, run) for run in runs]
+    if authors:
+        trials = list(map(points_of_trial, authors))
+        mean = _mean_series(f"authors' {title}, {len(trials)} trials", trials, behind=True)
+        series.insert(0, replace(mean, trials=tuple(_points(trial.values()) for trial in trials)))
+    return _learning_chart(f"{title_of(game)}, {title}", series)
+
+
 def _curves_section(name: str, caption: str, by_game: Mapping[str, Sequence[Series]]) -> Section | None:
-    charts = tuple(
-        Chart(title_of(game), "million interactions", "mean return", tuple(series))
-        for game, series in sorted(by_game.items())
-        if series
-    )
+    charts = tuple(_learning_chart(title_of(game), series) for game, series in sorted(by_game.items()) if series)
     return Section(name, "Learning curves", (Charts(name, caption, charts),)) if charts else None
 
 
-def _released(
-    game: str, agent: str, name: str, *, at_most: float = math.inf, behind: bool = False
-) -> Series | None:
-    """The released curve of an agent in a game, to the end of the million that `at_most` is in."""
-    trials = [points_of_trial(trial) for trial in authors_curve(game, agent)]
-    points = [point for point in mean_curve(trials) if point.interactions < at_most + _MILLION]
-    return _series(name, points, behind=behind) if points else None
+def _learning_chart(title: str, series: Sequence[Series]) -> Chart:
+    return Chart(title, "million interactions", "mean return", tuple(series))
 
 
-def _series(name: str, points: Sequence[CurvePoint], *, behind: bool = False) -> Series:
+def _mean_series(name: str, trials: Sequence[Trial], *, behind: bool = False) -> Series:
+    """The mean over trials, with its 90% interval."""
+    points = mean_curve(trials)
     return Series(
         name,
-        tuple((point.interactions / _MILLION, point.mean) for point in points),
+        _points((point.interactions, point.mean) for point in points),
         tuple(point.interval for point in points),
         behind=behind,
     )
+
+
+def _run_series(name: str, run: RunCurve) -> Series:
+    """A run with its evaluation, and crosses where Welch's test rejected networks."""
+    rejected = ((each.interactions, each.mean_return) for each in run.points if not each.accepted)
+    points = _points(points_of_run(run).values())
+    return Series(name, points, level=run.evaluation, crosses=_points(rejected))
+
+
+def _points(points: Iterable[Point]) -> tuple[Point, ...]:
+    return tuple((interactions / _MILLION, mean) for interactions, mean in points)
 
 
 def anytime_section(panel: Panel, curves: Sequence[AnytimeCurve]) -> Section | None:

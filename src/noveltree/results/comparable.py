@@ -1,0 +1,95 @@
+"""Which trials are those of one agent, and under which conditions it played, in words."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from noveltree.benchmark.conditions import differences, in_words
+from noveltree.errors import InputError
+from noveltree.protocol import Protocol, compare_protocols, flat_settings, make_protocol
+from noveltree.results.trials import RecordedTrial
+
+#: Settings of a planner that are mentioned if they are not the usual ones.
+_METHOD = ("horizon", "discount", "tie_breaking", "rollout_depth", "exploration")
+
+
+class Group(NamedTuple):
+    """Trials of one agent under the same conditions."""
+
+    label: str
+    differs: str
+    """In what these are not those of the others, in words; empty if they are."""
+    settings: tuple[str, ...]
+    """The settings that this is about."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.label} ({self.differs})" if self.differs else self.label
+
+
+def group_trials(
+    trials: Sequence[RecordedTrial], *, beside_published: bool = False
+) -> dict[Group, list[RecordedTrial]]:
+    """The trials of every agent: one group per label and difference, the comparable ones first."""
+    protocols = {trial.protocol_hash: trial.protocol for trial in trials}
+    played: Counter[tuple[str, str]] = Counter()
+    for trial in trials:  # those without scores are labelled, but do not count
+        played[trial.label, trial.protocol_hash] += trial.scores is not None
+    differs = differences(played, protocols, rule=published_rule if beside_published else lambda protocol: None)
+    groups: dict[Group, list[RecordedTrial]] = {}
+    for trial in trials:
+        settings = differs[trial.label, trial.protocol_hash]
+        groups.setdefault(Group(trial.label, in_words(trial.protocol, settings), settings), []).append(trial)
+    return dict(sorted(groups.items(), key=lambda item: item[0].differs != ""))
+
+
+def check_unique(trials: Sequence[RecordedTrial]) -> None:
+    """Raise InputError if a trial would count twice."""
+    seen: dict[object, RecordedTrial] = {}
+    for trial in trials:
+        for place in (trial.label, trial.run.path.resolve()):
+            key = (place, trial.protocol_hash, trial.run.seed)
+            if other := seen.get(key):
+                raise InputError(
+                    f"{trial.run.path} and {other.run.path} are the same trial; leave one of them out."
+                )
+            seen[key] = trial
+
+
+def published_rule(protocol: Protocol) -> Protocol | None:
+    """The conditions of the published scores, which scores beside them have to follow."""
+    return _published_rule(protocol.agent) if protocol.simulator == "atari" else None
+
+
+@functools.cache
+def _published_rule(agent: str) -> Protocol:
+    return make_protocol("breakout", agent=agent)
+
+
+def settings_in_words(protocol: Protocol, label: str) -> str:
+    """How an agent plays, in the words of the paper's table of experimental settings; and its unusual settings."""
+    parts = [] if protocol.agent == label else [f"the agent {protocol.agent}"]
+    parts += [
+        f"frame skip {protocol.frame_skip}",
+        f"at most {protocol.max_frames:,} frames",
+        f"{protocol.budget:,.10g} {protocol.budget_unit} per decision",
+    ]
+    if protocol.action_set == "full":
+        parts.append("all 18 actions")
+    if protocol.features is not None:
+        parts.append(protocol.features)
+    if trained := training_interactions(protocol):
+        parts.append(f"trained for {trained:,} interactions")
+    if (usual := published_rule(protocol)) is not None:
+        differ = {each.setting for each in compare_protocols(usual, protocol) if each.comparable}
+        if unusual := differ.intersection(_METHOD):
+            parts.append(in_words(protocol, unusual))
+    return ", ".join(parts)
+
+
+def training_interactions(protocol: Protocol) -> int:
+    """Interactions that a trial may spend on training; 0 if nothing is learnt."""
+    return flat_settings(protocol).get("learning.schedule.interactions") or 0

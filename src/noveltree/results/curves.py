@@ -1,0 +1,103 @@
+"""Learning curves of runs: mean return by the interactions that the run has taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from noveltree.errors import RecordError
+from noveltree.protocol import Protocol, flat_settings
+from noveltree.records.run_directory import RunDirectory, is_number
+
+_MILLION = 1_000_000
+_COUNTS = ("interval", "interactions", "episodes")
+
+
+@dataclass(frozen=True, slots=True)
+class RunPoint:
+    """The episodes of a run that ended in one of its intervals."""
+
+    interval: int
+    interactions: int
+    """Of the run up to the end of the interval."""
+    episodes: int
+    mean_return: float
+    accepted: bool = True
+    """Whether Welch's test kept the networks with which they were played."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCurve:
+    """The learning curve of a run."""
+
+    label: str
+    points: tuple[RunPoint, ...]
+    evaluation: float | None
+    """Mean return of the evaluation, once the run is over."""
+    lost: tuple[int, ...] = ()
+    """Intervals before the last one that are not there: their lines of the metrics are damaged."""
+
+
+def read_curve(run: RunDirectory, label: str, evaluation: float | None) -> RunCurve | None:
+    """The learning curve of a run; None if there is nothing to draw yet.
+
+    Lines of episodes that say `at` which of the run's interactions they ended are counted by that, in steps as long
+    as an interval. If there are none, the lines of finished intervals are the points.
+    """
+    where = str(run.path)
+    if episodes := run.read_metrics("episode", having="at"):
+        points = points_of_episodes(episodes, interval_length(run.protocol), where)
+        return RunCurve(label, points, evaluation) if points else None
+    intervals = run.read_metrics("interval")
+    if not (points := points_of_intervals(intervals, where)):
+        return None
+    there = {line["interval"] for line in intervals}
+    lost = tuple(number for number in range(1, max(there)) if number not in there)
+    return RunCurve(label, points, evaluation, lost)
+
+
+def points_of_intervals(metrics: Iterable[Mapping[str, Any]], where: str = "the run") -> tuple[RunPoint, ...]:
+    """The finished intervals in which an episode ended; `where` is the run's name in errors."""
+    points = []
+    for line in metrics:
+        interval, interactions, episodes = (_number(line, name, where) for name in _COUNTS)
+        if episodes or _value(line, "mean_return", where) is not None:
+            mean, accepted = _number(line, "mean_return", where), bool(_value(line, "accepted", where))
+            points.append(RunPoint(interval, interactions, episodes, mean, accepted))
+    return tuple(points)
+
+
+def points_of_episodes(
+    metrics: Sequence[Mapping[str, Any]], length: int, where: str = "the run"
+) -> tuple[RunPoint, ...]:
+    """Steps of `length` interactions that the run has completed; an episode counts in the one in which it ended."""
+    returns: dict[int, list[float]] = {}
+    reached = 0
+    for line in metrics:
+        at = int(_number(line, "at", where))
+        reached = max(reached, at)
+        returns.setdefault(max(1, -(-at // length)), []).append(_number(line, "return", where))
+    return tuple(
+        RunPoint(step, step * length, len(ended), sum(ended) / len(ended))
+        for step, ended in sorted(returns.items())
+        if step * length <= reached
+    )
+
+
+def interval_length(protocol: Protocol) -> int:
+    """Interactions in an interval of training; a million, as in the paper, if the protocol does not say."""
+    return flat_settings(protocol).get("learning.schedule.interval") or _MILLION
+
+
+def _value(line: Mapping[str, Any], name: str, where: str) -> Any:
+    try:
+        return line[name]
+    except KeyError as error:
+        raise RecordError(f"The metrics of {where} are damaged: a line has no {error}.") from error
+
+
+def _number(line: Mapping[str, Any], name: str, where: str) -> Any:
+    if not is_number(number := _value(line, name, where)):
+        raise RecordError(f"The metrics of {where} are damaged: {number!r} is not a number.")
+    return number
