@@ -74,7 +74,8 @@ def learning(
 ) -> None:
     """CPU time of playing with networks and of learning, as a ratio to as many raw 15-frame emulator calls.
 
-    (a) one episode; (b) several episodes at once; (c) several at once, and learning from them.
+    (a) one episode; (b) several episodes at once; (c) several at once, and learning from them; (d) training in
+    lockstep with 8 lanes, checkpoints included.
 
     [bold]Example[/]: noveltree bench learning --games qbert --decisions 16
     """
@@ -82,15 +83,16 @@ def learning(
     from noveltree.speed.learning import LearningCost, measure_learning
 
     listing = table(
-        *("game", "(a)", "s/decision", "(b)", "(c)", "us/raw call"),
-        right=("(a)", "s/decision", "(b)", "(c)", "us/raw call"),
+        *("game", "(a)", "s/decision", "(b)", "(c)", "(d)", "us/raw call"),
+        right=("(a)", "s/decision", "(b)", "(c)", "(d)", "us/raw call"),
     )
     splits = table("of (c)", right=())
 
     def add(cost: LearningCost) -> None:
         listing.add_row(
             *(cost.game, f"{cost.latency_ratio:.3f}", f"{cost.decision_seconds:.3f}"),
-            *(f"{cost.collecting_ratio:.3f}", f"{cost.learning_ratio:.3f}", f"{cost.raw_us:,.0f}"),
+            *(f"{cost.collecting_ratio:.3f}", f"{cost.learning_ratio:.3f}"),
+            *(f"{cost.lockstep_ratio:.3f}", f"{cost.raw_us:,.0f}"),
         )
         splits.add_column(cost.game, justify="right")
         line.update(f"{cost.game}: {cost.latency_ratio:.3f} {cost.collecting_ratio:.3f} {cost.learning_ratio:.3f}")
@@ -113,7 +115,8 @@ def learning(
     out.print(splits)
     out.print(
         f"Medians: (a) {result['median_latency_ratio']:.3f}, (b) {result['median_collecting_ratio']:.3f}, "
-        f"(c) {result['median_learning_ratio']:.3f}; peak memory {result['peak_memory_mb']:,} MB"
+        f"(c) {result['median_learning_ratio']:.3f}, (d) {result['median_lockstep_ratio']:.3f}; "
+        f"peak memory {result['peak_memory_mb']:,} MB"
     )
     if workers:
         out.print(f"Two worker processes collect {result['two_workers']:.2f} times what one does.")

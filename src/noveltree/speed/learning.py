@@ -3,7 +3,8 @@
 After every decision some raw `act` calls are timed from the state it led to, so that whatever slows the machine
 down slows both; their time is taken out. Networks have random weights, which cost as much as trained ones.
 Measured are (a) one episode, (b) several at once in one process, (c) the same with all that is learnt from them:
-the updates of the value network that their transitions bring about, and eight epochs of the policy network.
+the updates of the value network that their transitions bring about, and eight epochs of the policy network, and (d)
+the lockstep loop.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from noveltree.lookahead import NoveltyPruning, Planner
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.simulators import Atari, AtariState, State
 from noveltree.speed.emulator import time_raw_calls
+from noveltree.speed.lockstep import measure_lockstep
 from noveltree.tree import Node
 
 #: Raw calls that are timed after every decision.
@@ -62,6 +64,8 @@ class LearningCost:
     """(b): several episodes at once."""
     learning_ratio: float
     """(c): several episodes at once, and learning from them."""
+    lockstep_ratio: float
+    """(d): training in lockstep with 8 lanes, checkpoints included."""
     raw_us: float
     """CPU microseconds of a raw call."""
     split: dict[str, float]
@@ -92,6 +96,7 @@ def measure_learning(
         "games": [asdict(cost) for cost in costs],
         "median_latency_ratio": statistics.median(cost.latency_ratio for cost in costs),
         "median_collecting_ratio": statistics.median(cost.collecting_ratio for cost in costs),
+        "median_lockstep_ratio": statistics.median(cost.lockstep_ratio for cost in costs),
         "median_learning_ratio": statistics.median(cost.learning_ratio for cost in costs),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     }
@@ -131,6 +136,7 @@ def _measure(protocol: Protocol, at_once: int, decisions: int) -> LearningCost:
             decision_seconds=round(one.seconds / one.decisions, 4),
             collecting_ratio=round(many.ratio, 4),
             learning_ratio=round(many.ratio + sum(learning.values()) / many.interactions / many.raw, 4),
+            lockstep_ratio=round(measure_lockstep(protocol), 4),
             raw_us=round(many.raw * 1e6, 1),
             split={part: round(ratio, 4) for part, ratio in split.items()},
         )

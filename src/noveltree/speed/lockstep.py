@@ -1,0 +1,93 @@
+"""What training in lockstep costs: a real trial in a directory that is thrown away, with its checkpoints.
+
+The first interval, without networks, warms up; the second is measured, and a checkpoint with it. Raw calls are timed
+a few times a second in between, and their time is taken out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from noveltree.learning.settings import LockstepSettings
+from noveltree.protocol import Protocol
+from noveltree.reading import with_choices
+from noveltree.simulators import Atari, AtariState
+from noveltree.speed.emulator import time_raw_calls
+from noveltree.trial import Progress, Watcher, train
+
+_RAW_CALLS = 25
+
+
+class _Enough(Exception):
+    """The interval that is measured is over."""
+
+
+class _Meter:
+    """Watches the trial, and times raw calls whenever it hears of it."""
+
+    def __init__(self, simulator: Atari) -> None:
+        self._simulator = simulator
+        self._rng = np.random.default_rng(0)
+        self._state = simulator.start()
+        self._started = self._interrupted = self._raw_seconds = 0.0
+        self._raw_calls = 0
+        self._interactions = 0
+        self.ratio = 0.0
+
+    def progress(self, progress: Progress) -> None:
+        before = time.process_time()
+        actions = self._rng.integers(len(self._simulator.actions), size=_RAW_CALLS).tolist()
+        self._raw_seconds += time_raw_calls(self._simulator, self._state, actions)
+        self._raw_calls += _RAW_CALLS
+        # Random play, so that raw calls are not all from the same screens.
+        for action in actions[:2]:
+            transition = self._simulator.step(self._state, action)
+            assert isinstance(transition.state, AtariState)
+            self._state = self._simulator.start() if transition.terminal else transition.state
+        self._interrupted += time.process_time() - before
+
+    def metrics(self, line: dict[str, Any]) -> None:
+        """Start when the first interval is over, just before its checkpoint; stop when the second is."""
+        if line["event"] != "interval":
+            return
+        now = time.process_time()
+        if line["interval"] == 1:
+            self._started, self._interactions = now, line["interactions"]
+            self._interrupted, self._raw_seconds, self._raw_calls = 0.0, 0.0, 0
+            return
+        spent = (now - self._started - self._interrupted) / (line["interactions"] - self._interactions)
+        self.ratio = spent / (self._raw_seconds / self._raw_calls)
+        raise _Enough
+
+
+def measure_lockstep(protocol: Protocol, *, lanes: int = 8, decisions: int = 10) -> float:
+    """CPU seconds per interaction of training in lockstep, as a ratio to raw calls."""
+    assert protocol.learning is not None
+    interval = lanes * decisions * int(protocol.budget)
+    learning = with_choices(
+        protocol.learning,
+        {
+            "schedule": {"interactions": 2 * interval, "interval": interval * 9 // 10},
+            "value": {"at_least": 0},  # as in the middle of an interval of the paper
+            "loop": LockstepSettings(lanes=lanes, decisions=decisions).model_dump(),
+        },
+    )
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        contextlib.closing(protocol.make_simulator()) as simulator,
+    ):
+        assert isinstance(simulator, Atari)
+        meter = _Meter(simulator)
+        with contextlib.suppress(_Enough):
+            train(
+                Path(directory) / "run",
+                protocol.model_copy(update={"learning": learning}),
+                watcher=Watcher(progress=meter.progress, metrics=meter.metrics),
+            )
+        return meter.ratio
