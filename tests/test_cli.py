@@ -281,7 +281,7 @@ def test_a_bug_leaves_what_was_played_too(cli: Cli, monkeypatch: pytest.MonkeyPa
         left[0] -= 1
         return 0 if left[0] else 1 // 0
 
-    monkeypatch.setattr("noveltree.episodes.select_action", fail)
+    monkeypatch.setattr("noveltree.episodes.play.Play.choose", fail)
     result = cli("play", "corridor")
     assert result.code == 1
     assert result.err.splitlines()[-1] == (

@@ -32,9 +32,10 @@ from tests.support.command_line import Cli, in_a_process, on_a_terminal, on_scre
 from tests.support.runs import contents
 
 #: Two intervals, in about a second.
-SMALL = ("--interactions", 4000, "--interval", 500, "--budget", 5, "--max-frames", 200)
+_WAVE = ("--set", "learning.schedule.wave=8")
+SMALL = ("--interactions", 4000, "--interval", 500, "--budget", 5, "--max-frames", 200, *_WAVE)
 #: So many that there is time to interrupt them.
-LONG = ("--interactions", 15_000, "--interval", 500, "--budget", 5, "--max-frames", 200)
+LONG = ("--interactions", 15_000, "--interval", 500, "--budget", 5, "--max-frames", 200, *_WAVE)
 COMMANDS = [["train"], ["evaluate"], ["runs"], ["curve"], ["bench", "learning"]]
 
 

@@ -425,9 +425,12 @@ def test_methods_under_the_same_conditions_are_comparable() -> None:
 
 # Learning
 
+#: What new protocols have; the default is what records without it were played with.
+NOW = ScheduleSettings(wave=None)
+
 
 def test_agents_that_learn_have_learning_settings_and_others_have_none() -> None:
-    assert make_protocol("corridor", agent="n-cpl").learning == LearningSettings()
+    assert make_protocol("corridor", agent="n-cpl").learning == LearningSettings(schedule=NOW)
     assert make_protocol("corridor", agent="riw-c").learning is None
     with pytest.raises(InputError, match="riw-c learns nothing"):
         make_protocol("corridor", agent="riw-c", learning=LearningSettings())
@@ -435,7 +438,9 @@ def test_agents_that_learn_have_learning_settings_and_others_have_none() -> None
 
 def test_the_hash_changes_with_a_learning_setting_and_survives_json() -> None:
     first = make_protocol("corridor", agent="n-cpl")
-    second = make_protocol("corridor", agent="n-cpl", learning=LearningSettings(policy=PolicySettings(epochs=9)))
+    second = make_protocol(
+        "corridor", agent="n-cpl", learning=LearningSettings(policy=PolicySettings(epochs=9), schedule=NOW)
+    )
     assert first.hash != second.hash
     assert parse_protocol(second.model_dump(mode="json")) == second
     (difference,) = compare_protocols(first, second)
@@ -445,7 +450,7 @@ def test_the_hash_changes_with_a_learning_setting_and_survives_json() -> None:
 
 def test_training_for_longer_is_not_comparable() -> None:
     first = make_protocol("corridor", agent="n-cpl")
-    schedule = ScheduleSettings(interactions=1_000_000)
+    schedule = ScheduleSettings(interactions=1_000_000, wave=None)
     second = make_protocol("corridor", agent="n-cpl", learning=LearningSettings(schedule=schedule))
     (difference,) = compare_protocols(first, second)
     assert not difference.comparable

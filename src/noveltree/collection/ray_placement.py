@@ -6,7 +6,9 @@ import contextlib
 import multiprocessing
 import os
 import queue
+import socket
 import threading
+from multiprocessing.connection import Connection
 from typing import Any
 
 from noveltree.collection.cluster import Cluster
@@ -88,7 +90,13 @@ class _RayProcess:
         except (EOFError, OSError, self._ray.exceptions.RayError) as error:
             self._died_of = str(error).strip().splitlines()[0] if str(error).strip() else "it ended"
         finally:
-            self._other_end.close()
+            _hang_up(self._other_end)
+
+
+def _hang_up(connection: Connection) -> None:
+    """End a connection though another thread is reading from it, which closing it would wait for."""
+    with contextlib.suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as end:
+        end.shutdown(socket.SHUT_RDWR)
 
 
 class _Worker:

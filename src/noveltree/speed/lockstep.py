@@ -1,7 +1,7 @@
 """What training in lockstep costs: a real trial in a directory that is thrown away, with its checkpoints.
 
-The first interval, without networks, warms up; the second is measured, and a checkpoint with it. Raw calls are timed
-a few times a second in between, and their time is taken out.
+The first interval, without networks, warms up; the second is measured, and a checkpoint with it. Raw calls are
+timed a few times a second in between, and their time is taken out.
 """
 
 from __future__ import annotations

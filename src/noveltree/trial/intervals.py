@@ -181,6 +181,8 @@ class Intervals:
                     if not done.over:
                         self._stop(len(ordered))
                 collected = played.pop(index)
+                if len(collected.path) < collected.episode.steps:  # it was paused when training was interrupted
+                    collected = replay(trial.simulator, interval, index, collected.episode)
             interactions.append(collected.episode.interactions)
             yield collected
 
