@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from noveltree.cli.console import duration
-from noveltree.episodes import End
+from noveltree.episodes import Choice, End, Play
 from noveltree.protocol import PRESETS
 from noveltree.records import read_episode
 from noveltree.replay import verify_episode
@@ -277,9 +277,9 @@ def test_a_simulator_without_actions_is_refused(cli: Cli, monkeypatch: pytest.Mo
 def test_a_bug_leaves_what_was_played_too(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     left = [4]
 
-    def fail(*arguments: object, **options: object) -> int:
+    def fail(play: Play) -> Choice:
         left[0] -= 1
-        return 0 if left[0] else 1 // 0
+        return Choice(0 if left[0] else 1 // 0, ())
 
     monkeypatch.setattr("noveltree.episodes.play.Play.choose", fail)
     result = cli("play", "corridor")

@@ -13,21 +13,25 @@ from collections.abc import Iterator
 from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from matplotlib.image import imread
 from rich.console import Console
 
+import noveltree.cli.evaluate  # which binds the console before tests replace it
+import noveltree.cli.train
 from noveltree.learning import LearningSettings
 from noveltree.learning.retention import KeepLatest
+from noveltree.learning.settings import ScheduleSettings
 from noveltree.learning.value_targets import LambdaReturns
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.records import read_episode, write_episode
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import verify_episode
 from noveltree.simulators import Corridor, State, Transition
-from noveltree.trial import Watcher, train
+from noveltree.trial import Progress, Watcher, train
 from tests.support.command_line import Cli, in_a_process, on_a_terminal, on_screen
 from tests.support.runs import contents
 
@@ -485,9 +489,19 @@ def test_a_terminal_shows_in_the_end_what_a_pipe_gets(tmp_path: Path) -> None:
         assert process.wait(timeout=60) == 0
     expected = [line[at : at + 80] for line in piped.stdout.splitlines() for at in range(0, len(line), 80)]
     assert on_screen(seen) == [line.rstrip() for line in expected]
-    assert "400 spent" in seen
     for done in re.findall(r"([\d,]+) of 400 ", seen):
         assert int(done.replace(",", "")) < 400
+
+
+def test_episodes_beyond_the_budget_are_said_to_be_the_last_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    learning = LearningSettings(schedule=ScheduleSettings(interactions=400, interval=200))
+    protocol = make_protocol("corridor", agent="n-cpl", budget=5, learning=learning)
+    shown: list[str] = []
+    session = noveltree.cli.train._Session(Path("run"), protocol, 0)
+    session._line = SimpleNamespace(update=shown.append)  # type: ignore[assignment]
+    for interactions in (100, 400, 1_800):
+        session._show(Progress("playing", 1, interactions, 0, (1.0,), None, None))
+    assert [line.split("  ")[0] for line in shown] == ["100 of 400", "400 spent", "400 spent"]
 
 
 # evaluate

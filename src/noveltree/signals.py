@@ -55,26 +55,36 @@ def leave_to_parent() -> None:
 
 
 @contextlib.contextmanager
-def asked_to_stop() -> Iterator[Callable[[], bool]]:
-    """Whether an interrupt has come, so that work can be brought to an end; a second one cuts it off."""
+def asked_to_stop(can_wait: Callable[[], bool]) -> Iterator[Callable[[], bool]]:
+    """Whether an interrupt has come, so that work can be brought to an end before it counts.
+
+    One that comes when nothing `can_wait` counts at once, and so does a second one.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
     came: list[int] = []
     before = {number: signal.getsignal(number) for number in INTERRUPTS}
 
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
     def stop(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        restore()
+        if can_wait():
+            came.append(number)
+        else:
+            signal.raise_signal(number)
 
     for number in INTERRUPTS:
         signal.signal(number, stop)
     try:
         yield lambda: bool(came)
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        restore()
+        if came:
+            signal.raise_signal(came[0])
 
 
 def is_importing(frame: FrameType | None) -> bool:

@@ -41,6 +41,6 @@ class TensorBoard:
         self._episodes.clear()
         self._writer.add_scalar("interval/mean_return", line["mean_return"], step=total)
         self._writer.add_scalar("interval/accepted", float(line["accepted"]), step=total)
-        if line["policy_losses"]:
+        if line.get("policy_losses"):
             self._writer.add_scalar("loss/policy", line["policy_losses"][-1], step=total)
         self._writer.flush()

@@ -67,16 +67,15 @@ def train(
         if (result := run.read_result()) is not None:
             return result
         prepare_process()
-        with (
-            contextlib.closing(
-                make_collector(
-                    protocol, seed, workers=workers, at_once=episodes_at_once, device=device, placement=placement
-                )
-            ) as collector,
-            asked_to_stop() as stopping,
-        ):
-            trial = Trial(run, collector, watcher or Watcher(), device=device, stopping=stopping)
-            return trial.complete(LOOPS[learning.loop.kind](trial))
+        with contextlib.closing(
+            make_collector(
+                protocol, seed, workers=workers, at_once=episodes_at_once, device=device, placement=placement
+            )
+        ) as collector:
+            trial = Trial(run, collector, watcher or Watcher(), device=device)
+            loop = LOOPS[learning.loop.kind](trial)
+            with asked_to_stop(trial.can_pause) as trial.stopping:
+                return trial.complete(loop)
 
 
 def play_trial(

@@ -50,7 +50,6 @@ class Trial:
         watcher: Watcher,
         *,
         device: str = "cpu",
-        stopping: Callable[[], bool] = lambda: False,
     ) -> None:
         self.run = run
         self.collector = collector
@@ -58,7 +57,8 @@ class Trial:
         self.simulator = run.protocol.make_simulator()
         self.tracker = Tracker(watcher)
         self._watcher = watcher
-        self._stopping = stopping
+        #: Whether the trial is to stop as soon as what is played is paused.
+        self.stopping: Callable[[], bool] = lambda: False
         self._paused = False
 
     @property
@@ -66,6 +66,10 @@ class Trial:
         """How the agent learns."""
         assert self.run.protocol.learning is not None, "a planner has no loop that asks for this"
         return self.run.protocol.learning
+
+    def can_pause(self) -> bool:
+        """Whether episodes are being played that are worth pausing."""
+        return self.tracker.stage == "playing"
 
     def complete(self, loop: Loop) -> dict[str, Any]:
         """Train, evaluate, and write the result."""
@@ -99,7 +103,7 @@ class Trial:
     def add_interactions(self, interactions: int) -> None:
         """Count interactions as they are spent; if the trial is to stop, have what is played paused."""
         self.tracker.add_interactions(interactions)
-        if self._stopping() and not self._paused:
+        if self.stopping() and not self._paused:
             self._paused = True
             self.collector.pause()
 
