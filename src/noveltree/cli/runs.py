@@ -71,7 +71,7 @@ def _describe(path: Path) -> dict[str, Any]:
 def _describe_whole(run: RunDirectory) -> dict[str, Any]:
     result = run.read_result()
     metrics = run.read_metrics()
-    learning = run.protocol.learning
+    budget = run.protocol.training_interactions or None
     intervals = [line for line in metrics if line["event"] == "interval"]
     interactions = intervals[-1]["interactions"] if intervals else 0
     in_progress = [line for line in metrics if line["event"] == "episode" and line["interval"] > len(intervals)]
@@ -86,8 +86,8 @@ def _describe_whole(run: RunDirectory) -> dict[str, Any]:
         "interactions": result["interactions"]
         if result is not None
         else interactions + sum(line["interactions"] for line in in_progress),
-        "budget": None if learning is None else learning.schedule.interactions,
-        "interval": None if learning is None else len(intervals) + (state != "finished"),
+        "budget": budget,
+        "interval": budget and len(intervals) + (state != "finished"),
         "accepted": sum(line["accepted"] for line in intervals),
         "rejected": sum(not line["accepted"] for line in intervals),
         "last_return": intervals[-1]["mean_return"] if intervals else None,
