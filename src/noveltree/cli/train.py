@@ -235,9 +235,11 @@ class _Session:
     def _report_interval(self, line: dict[str, Any]) -> None:
         verdict = "accepted" if line["accepted"] else "rejected"
         test = f" (p = {line['p_value']:.3f})" if line["p_value"] is not None else ""
+        mean = "no episode ended"
+        if line["episodes"]:
+            mean = f"mean return {line['mean_return']:,.10g} of {counted(line['episodes'], 'episode')}"
         out.print(
-            f"Interval {line['interval']}: mean return {line['mean_return']:,.10g} of "
-            f"{counted(line['episodes'], 'episode')}, {verdict}{test}; "
+            f"Interval {line['interval']}: {mean}, {verdict}{test}; "
             f"{counted(line['interactions'], 'interaction')} so far",
             soft_wrap=True,
         )
