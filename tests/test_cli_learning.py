@@ -773,3 +773,21 @@ def test_training_in_a_process_of_its_own_prints_one_object_and_nothing_else(
     assert (result.returncode, result.stderr) == (0, "")
     assert json.loads(result.stdout)["run"] == "run"
     assert contents(tmp_path / "run") == contents(template)
+
+
+# The lockstep loop, in which intervals may close before an episode has ended
+
+
+LOCKSTEP = ["--loop", "lockstep", "--interactions", 2000, "--interval", 500, "--budget", 5, "--max-frames", 200]
+
+
+def test_every_command_understands_a_run_in_lockstep(cli: Cli) -> None:
+    told = cli("train", "corridor", *LOCKSTEP, "--out", "run").out
+    assert "Interval 1: no episode ended, accepted; 800 interactions so far" in told
+    assert re.search(r"Interval 2: mean return [\d.]+ of \d+ episodes", told)
+    (row,) = cli("runs", "run", "--json").object["runs"]
+    assert (row["state"], row["interval"], row["budget"]) == ("finished", 3, 2000)
+    assert row["last_return"] is not None
+    assert cli("curve", "run", "--json").object["runs"][0]["intervals"]
+    assert cli("verify", "run", "--workers", 1).code == 0
+    assert cli("report", "run", "-o", "report.md").code == 0

@@ -16,17 +16,21 @@ from noveltree.episodes import drive
 from noveltree.lookahead import Interactions
 from noveltree.protocol import Protocol
 from noveltree.published import authors_curve
-from noveltree.speed.emulator import time_emulator
 
-#: How many games of a suite are tried, and with how many calls of the emulator.
-_GAMES, _CALLS = 2, 25
-#: What an interaction costs if a call of the bare emulator costs 1, as `noveltree bench planning` and
-#: `noveltree bench learning` measure it.
-_PLANNING, _LEARNING = 1.13, 1.46
+#: How many games of a suite are tried.
+_GAMES = 2
+#: What an interaction of training costs if one of planning costs 1: `noveltree bench` measures both.
+_TRAINING = 1.46 / 1.13
 #: Bytes of an episode file per decision and besides, and of a trial's checkpoints of 84 x 84 screens.
 _BYTES_PER_STEP, _BYTES_PER_EPISODE, _BYTES_OF_CHECKPOINTS = 36, 2_500, 135_000_000
-#: Which of the authors' agents played like one of ours, in their first million of interactions.
-_BEFORE_LEARNING = {"riw-c": "n-cpl", "riw-d": "n-cpl-d", "unpruned": "cpl"}
+#: Frames of an interaction that `relative_cost` is about.
+_FRAMES = 15
+#: Which of the authors' agents played like one of ours, and in which of their millions of interactions: before it
+#: had learnt anything, or at the end.
+_PLAYED_LIKE = {
+    **{"riw-c": ("n-cpl", 0), "riw-d": ("n-cpl-d", 0), "unpruned": ("cpl", 0)},
+    **{agent: (agent, -1) for agent in ("n-cpl", "n-cpl-d", "cpl")},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +63,11 @@ def makespan(seconds: Sequence[float], workers: int) -> float:
 def expected_steps(protocol: Protocol) -> float:
     """How many decisions an episode is expected to take.
 
-    As many as the authors' took: in the first million of interactions for an agent that learns nothing, in the last
-    for one that does. As many as there may be in games which they did not play.
+    As many as the authors' took; as many as there may be in games that they did not play, or not like this.
     """
-    if protocol.simulator != "atari" or protocol.frame_skip != 15:
+    if protocol.frame_skip != _FRAMES:
         return protocol.max_steps
-    learns = protocol.learning is not None
-    agent = protocol.agent if learns else _BEFORE_LEARNING.get(protocol.agent, "n-cpl")
-    episodes = _authors_episodes(protocol.game, agent, -1 if learns else 0)
+    episodes = _authors_episodes(protocol.game, *_PLAYED_LIKE.get(protocol.agent, ("n-cpl", 0)))
     return protocol.max_steps if episodes is None else min(protocol.max_steps, 1e6 / PAPER_BUDGET / episodes)
 
 
@@ -79,30 +80,28 @@ def _authors_episodes(game: str, agent: str, million: int) -> float | None:
 
 def expected_work(trial: PlannedTrial) -> float:
     """Interactions that a trial is expected to take; seconds, if its budget is one of seconds."""
-    protocol, learning = trial.protocol, trial.protocol.learning
+    protocol = trial.protocol
     budget = protocol.make_budget()
     per_step = budget.limit if isinstance(budget, Interactions) else protocol.budget
-    evaluation = trial.episodes * expected_steps(protocol) * per_step
-    return evaluation if learning is None else evaluation + learning.schedule.interactions
+    return trial.episodes * expected_steps(protocol) * per_step + protocol.training_interactions
 
 
 def relative_cost(protocol: Protocol) -> float:
-    """What an interaction costs, about, if an emulated one costs 1; enough to say how far a mixed suite is."""
-    return 1.0 if protocol.simulator == "atari" else 0.02
+    """What an interaction costs, about, if one of the paper's costs 1; enough to say how far a mixed suite is."""
+    return protocol.frame_skip / _FRAMES
 
 
 def _estimate(trial: PlannedTrial, rates: dict[str, float]) -> Estimate:
     protocol = trial.protocol
-    steps_per_episode = expected_steps(protocol)
     work = expected_work(trial)
     budget = protocol.make_budget()
     if not isinstance(budget, Interactions):  # by the clock
         return Estimate(0, work, _size(trial.episodes, work / protocol.budget))
     steps, seconds = work / budget.limit, work * rates[_key(protocol)]
-    if protocol.learning is None:
-        return Estimate(round(work), seconds, _size(trial.episodes, steps))
-    size = _size(steps / steps_per_episode, steps) + _BYTES_OF_CHECKPOINTS
-    return Estimate(round(work), seconds / _PLANNING * _LEARNING, size)
+    size = _size(steps / expected_steps(protocol), steps)
+    if protocol.training_interactions:
+        seconds, size = seconds * _TRAINING, size + _BYTES_OF_CHECKPOINTS
+    return Estimate(round(work), seconds, size)
 
 
 def _size(episodes: float, steps: float) -> int:
@@ -130,8 +129,6 @@ def _measure_rates(protocols: Sequence[Protocol]) -> dict[str, float]:
 
 def _seconds_per_interaction(protocol: Protocol) -> float:
     """CPU time of an interaction without networks."""
-    if protocol.simulator == "atari":
-        return _PLANNING * time_emulator(protocol.game, frame_skip=protocol.frame_skip, calls=_CALLS)
     with contextlib.closing(protocol.make_simulator()) as simulator:
         for budget in (1.0, float(PAPER_BUDGET)):  # what is compiled and loaded in the first is not measured
             tried = protocol.model_copy(update={"budget": budget, "budget_unit": "interactions"})

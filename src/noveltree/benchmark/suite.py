@@ -96,7 +96,7 @@ class Suite(SettingsModel):
                 if label not in labels:
                     raise UnknownNameError("agent of the suite", label, labels)
             content["agents"] = [labels[label] for label in wanted]
-            if not any(get_agent(agent["agent"]).learns for agent in content["agents"]):
+            if not _train(agent["agent"] for agent in content["agents"]):
                 content.pop("training_interactions", None)
         if trials is not None:
             if self.seeds is not None and trials > len(self.seeds):
@@ -182,6 +182,11 @@ def _spelled_out(agents: Any) -> Any:
     return made
 
 
+def _train(agents: Iterable[str]) -> bool:
+    """Whether any of these agents has something to train."""
+    return any(get_agent(agent).heads for agent in agents)
+
+
 def _complaints(suite: Suite) -> Iterator[str]:
     """What is wrong with a suite whose fields are all right by themselves."""
     if isinstance(suite.games, str) and suite.games not in GAME_SUITES:
@@ -210,5 +215,5 @@ def _complaints(suite: Suite) -> Iterator[str]:
     trials = (suite.trials or 1) if suite.seeds is None else len(suite.seeds)
     if len(suite.game_names) * len(suite.agents) * trials > _MOST_TRIALS:
         yield f"it has more than {_MOST_TRIALS:,} trials."
-    if suite.training_interactions is not None and not any(get_agent(each.agent).learns for each in suite.agents):
+    if suite.training_interactions is not None and not _train(agent.agent for agent in suite.agents):
         yield "training_interactions is given, but none of its agents learns."

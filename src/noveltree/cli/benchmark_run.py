@@ -41,7 +41,7 @@ def run_in_view(
     directory: BenchmarkDirectory, where: Where, view: View, *, to_resume: Sequence[str]
 ) -> list[TrialStatus]:
     """Run what is left of a benchmark; where its trials stand then. `to_resume` is the command that resumes it."""
-    if any(trial.protocol.learning is not None for trial in directory.trials):
+    if any(trial.protocol.training_interactions for trial in directory.trials):
         need_extra("Training")
     try:
         with view, apart_from_results(where.executor):

@@ -118,12 +118,11 @@ class View:
         progress = self._directory.read_progress(status.trial)
         if progress is None:
             return "starting", ""
-        with contextlib.suppress(KeyError, TypeError, ValueError):
+        with contextlib.suppress(KeyError, TypeError, ValueError, ZeroDivisionError):
             mean = "" if progress["mean_return"] is None else f"{progress['mean_return']:,.5g}"
-            learning = status.trial.protocol.learning
-            if learning is None or progress["stage"] == "evaluating":
+            if progress["stage"] == "evaluating":
                 return f"episode {progress['episodes'] + 1} of {status.trial.episodes}", mean
-            share = progress["interactions"] / learning.schedule.interactions
+            share = progress["interactions"] / status.trial.protocol.training_interactions
             return f"{progress['stage']}, interval {progress['interval']}, {min(1.0, share):.0%}", mean
         return "running", ""
 

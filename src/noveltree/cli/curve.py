@@ -19,7 +19,6 @@ from noveltree.records import write_atomically
 from noveltree.records.run_directory import RunDirectory
 from noveltree.report.curves import runs_chart
 from noveltree.results import RunCurve, read_curve
-from noveltree.results.comparable import training_interactions
 
 if TYPE_CHECKING:
     from noveltree.report.figure import FigureFormat
@@ -109,5 +108,5 @@ def _curve(run: RunDirectory, label: str) -> RunCurve:
 
 def _end(runs: Sequence[RunDirectory], curves: Sequence[RunCurve]) -> int:
     """Where the authors' curve ends: at the end of training, whether that is reached or not."""
-    budgets = [training_interactions(run.protocol) for run in runs]
+    budgets = [run.protocol.training_interactions for run in runs]
     return max([*budgets, *(made.points[-1].interactions for made in curves)])

@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 import typer
 from pydantic.fields import FieldInfo
 
-from noveltree.agents import AGENTS, Settings
+from noveltree.agents import AGENTS, Settings, get_agent
 from noveltree.declarations import has_shortcut, kind_of, option_of, parts_of, role_of, walk
 from noveltree.errors import InputError
 from noveltree.learning.settings import LearnerSettings
-from noveltree.protocol import Protocol, make_protocol
+from noveltree.protocol import Protocol, default_learning, make_protocol
 from noveltree.reading import with_choices
 from noveltree.simulators import SimulatorSettings
 
@@ -69,7 +69,7 @@ def learning_options() -> dict[str, Any]:
     return options
 
 
-def chosen_learning(usual: LearnerSettings, choices: Mapping[str, Any], more: Iterable[str]) -> LearnerSettings:
+def chosen_learning(agent: str, choices: Mapping[str, Any], more: Iterable[str]) -> LearnerSettings:
     """How an agent learns, given what is chosen by options, and `more` as `learning.value.batch=64`."""
     tree: dict[str, Any] = {}
     for parameter, name in _SHORTCUTS.items():
@@ -80,6 +80,9 @@ def chosen_learning(usual: LearnerSettings, choices: Mapping[str, Any], more: It
         if not equals or not name.startswith(_PART):
             raise InputError(f"--set takes a setting of learning, such as learning.value.batch=64, not {text!r}.")
         _put(tree, name.removeprefix(_PART), _parsed(value))
+    if (usual := default_learning(get_agent(agent))) is None:
+        learners = ", ".join(name for name, each in AGENTS.items() if default_learning(each))
+        raise InputError(f"{agent} learns nothing; the agents that do are {learners}.")
     options = {name: option_of(name, _LEARNING[name]) for name in _SHORTCUTS.values()}
     return with_choices(usual, tree, called=lambda name: options.get(name, _PART + name))
 

@@ -71,10 +71,14 @@ def _describe(path: Path) -> dict[str, Any]:
 def _describe_whole(run: RunDirectory) -> dict[str, Any]:
     result = run.read_result()
     metrics = run.read_metrics()
-    learning = run.protocol.learning
+    budget = run.protocol.training_interactions or None
     intervals = [line for line in metrics if line["event"] == "interval"]
     interactions = intervals[-1]["interactions"] if intervals else 0
-    in_progress = [line for line in metrics if line["event"] == "episode" and line["interval"] > len(intervals)]
+    episodes = [line for line in metrics if line["event"] == "episode"]
+    in_progress = sum(line["interactions"] for line in episodes if line["interval"] > len(intervals))
+    # Episodes that began in an interval before the one they ended in say when that was.
+    played = max([interactions + in_progress, *(line.get("at", 0) for line in episodes)])
+    returns = [line["mean_return"] for line in intervals if line["episodes"]]
     state = "finished" if result is not None else "running" if run.is_locked else "stopped"
     return {
         "run": str(run.path),
@@ -83,14 +87,12 @@ def _describe_whole(run: RunDirectory) -> dict[str, Any]:
         "agent": run.protocol.agent,
         "seed": run.seed,
         "protocol_hash": run.protocol.hash,
-        "interactions": result["interactions"]
-        if result is not None
-        else interactions + sum(line["interactions"] for line in in_progress),
-        "budget": None if learning is None else learning.schedule.interactions,
-        "interval": None if learning is None else len(intervals) + (state != "finished"),
+        "interactions": played if result is None else result["interactions"],
+        "budget": budget,
+        "interval": budget and len(intervals) + (state != "finished"),
         "accepted": sum(line["accepted"] for line in intervals),
         "rejected": sum(not line["accepted"] for line in intervals),
-        "last_return": intervals[-1]["mean_return"] if intervals else None,
+        "last_return": returns[-1] if returns else None,
         "score": None if result is None else result["score"],
         "complaint": "",
     }

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from noveltree.agents import AGENTS, get_agent
+from noveltree.agents import AGENTS
 from noveltree.cli.common import apart_from_results, check_executor, need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
 from noveltree.cli.options import CONDITIONS, PLANNING, chosen_learning, learning_options, protocol_options, takes
 from noveltree.errors import INTERRUPTED, InputError
-from noveltree.protocol import Protocol, default_learning, make_protocol
+from noveltree.protocol import Protocol, flat_settings, make_protocol
 from noveltree.simulators import all_names
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from noveltree.trial import Progress, Watcher
 
 _MACHINE = "This machine"
-_LEARNERS = [name for name, agent in AGENTS.items() if default_learning(agent) is not None]
+_LEARNERS = [name for name, agent in AGENTS.items() if agent.heads]
 #: What may be chosen again when a run is resumed; everything else is part of the run.
 _NOT_OF_THE_RUN = ("resume", "json", "workers", "episodes_at_once", "device", "executor", "address")
 
@@ -108,16 +108,11 @@ def train(
         from noveltree.records.run_directory import RunDirectory
 
         run = RunDirectory.open(resume)
-        if run.protocol.learning is None:
-            raise InputError(f"There is nothing to train in {resume}: {run.protocol.agent} learns nothing.")
         session = _Session(resume, run.protocol, run.seed)
     else:
         if game is None:
             raise InputError("Which game? Give its name, or --resume DIR to go on with a run.")
-        usual = default_learning(get_agent(agent))
-        if usual is None:
-            raise InputError(f"{agent} learns nothing; the agents that do are {', '.join(_LEARNERS)}.")
-        learning = chosen_learning(usual, choices, more or ())
+        learning = chosen_learning(agent, choices, more or ())
         chosen = {name: choices[name] for name in (*CONDITIONS, *PLANNING)}
         protocol = make_protocol(game, agent=agent, budget=budget, learning=learning, **chosen)
         name = f"{protocol.game.replace('/', '-')}-{protocol.agent}-seed{seed}"
@@ -155,10 +150,9 @@ class _Session:
     """Training on the command line: its progress and its result."""
 
     def __init__(self, directory: Path, protocol: Protocol, seed: int) -> None:
-        assert protocol.learning is not None
         self._directory, self._protocol, self._seed = directory, protocol, seed
-        self._budget = protocol.learning.schedule.interactions
-        self._evaluated = protocol.learning.evaluation_episodes
+        self._budget = protocol.training_interactions
+        self._evaluated = flat_settings(protocol).get("learning.evaluation_episodes")
         self._started: tuple[float, int] | None = None
         """When the first interactions were reported, and how many of them were played in this life of the run."""
 
@@ -241,9 +235,11 @@ class _Session:
     def _report_interval(self, line: dict[str, Any]) -> None:
         verdict = "accepted" if line["accepted"] else "rejected"
         test = f" (p = {line['p_value']:.3f})" if line["p_value"] is not None else ""
+        mean = "no episode ended"
+        if line["episodes"]:
+            mean = f"mean return {line['mean_return']:,.10g} of {counted(line['episodes'], 'episode')}"
         out.print(
-            f"Interval {line['interval']}: mean return {line['mean_return']:,.10g} of "
-            f"{counted(line['episodes'], 'episode')}, {verdict}{test}; "
+            f"Interval {line['interval']}: {mean}, {verdict}{test}; "
             f"{counted(line['interactions'], 'interaction')} so far",
             soft_wrap=True,
         )

@@ -95,6 +95,11 @@ class Protocol(_Planned):
         budget = self.make_budget()
         return self.max_steps * (budget.limit if isinstance(budget, Interactions) else PAPER_BUDGET)
 
+    @property
+    def training_interactions(self) -> int:
+        """Interactions that a trial may spend on training; 0 if there is nothing to train."""
+        return 0 if self.learning is None else self.learning.schedule.interactions
+
     def settings(self) -> Settings:
         """The agent's settings."""
         used = {name: getattr(self, name) for name in get_agent(self.agent).uses}

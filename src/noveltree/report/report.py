@@ -35,6 +35,7 @@ from noveltree.report.scores import (
 )
 from noveltree.report.taxonomy_and_settings import settings_section, taxonomy_section
 from noveltree.report.wording import counted, listed, title_of
+from noveltree.results.comparable import published_rule
 from noveltree.results.published_agents import published_agents, published_comparison
 from noveltree.results.recorded import Records
 from noveltree.results.scores import AgentScores, common_games
@@ -93,7 +94,7 @@ def _smrf_tests(agents: Sequence[AgentScores]) -> dict[str, AgentScores]:
 def _is_smrf_half(agent: AgentScores, name: str) -> bool:
     """Whether this is that half of the test for SMRF, which is no score to compare."""
     protocol = agent.protocol
-    if protocol is None or protocol.simulator != "atari" or protocol.agent != name:
+    if protocol is None or protocol.agent != name or published_rule(protocol) is None:
         return False
     return protocol.max_steps == _SMRF_STEPS and agent.differs_in in ((), ("max_frames",))
 

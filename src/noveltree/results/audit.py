@@ -168,7 +168,7 @@ def _check_run(directory: Path, path: Path) -> Iterator[Finding]:
     for each, record in records.items():
         known = (record.protocol, record.seed, (record.interval, record.index))
         expected = (run.protocol, run.seed, place_of_episode(each))
-        if known != expected or (run.protocol.learning is None and record.weights):
+        if known != expected or (record.weights and not run.protocol.training_interactions):
             yield Finding(_name(directory, each), False, "it belongs to another run, or elsewhere in this run")
         if record.episode.end not in (End.TERMINAL, End.TRUNCATED):
             yield Finding(_name(directory, each), False, "it was not played to its end")
@@ -177,7 +177,7 @@ def _check_run(directory: Path, path: Path) -> Iterator[Finding]:
     scores = [records[each].episode.score for each in evaluation]
     about = {"game": run.protocol.game, "agent": run.protocol.agent, "seed": run.seed}
     said = {**about, "protocol_hash": run.protocol.hash, "score": statistics.fmean(scores), "scores": scores}
-    if run.protocol.learning is None:
+    if not run.protocol.training_interactions:  # else they are those of training
         said["interactions"] = sum(records[each].episode.interactions for each in evaluation)
     if any(result.get(key) != value for key, value in said.items()):
         yield Finding(name, False, "its result is not that of its episodes")

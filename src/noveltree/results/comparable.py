@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from noveltree.benchmark.conditions import differences, in_words
 from noveltree.errors import InputError
-from noveltree.protocol import Protocol, compare_protocols, flat_settings, make_protocol
+from noveltree.protocol import Protocol, compare_protocols, make_protocol
 from noveltree.results.trials import RecordedTrial
 
 #: Settings of a planner that are mentioned if they are not the usual ones.
@@ -60,8 +60,9 @@ def check_unique(trials: Sequence[RecordedTrial]) -> None:
 
 
 def published_rule(protocol: Protocol) -> Protocol | None:
-    """The conditions of the published scores, which scores beside them have to follow."""
-    return _published_rule(protocol.agent) if protocol.simulator == "atari" else None
+    """The conditions of the published scores, which scores beside them have to follow; None for other games."""
+    rule = _published_rule(protocol.agent)
+    return rule if rule.simulator == protocol.simulator else None
 
 
 @functools.cache
@@ -81,15 +82,10 @@ def settings_in_words(protocol: Protocol, label: str) -> str:
         parts.append("all 18 actions")
     if protocol.features is not None:
         parts.append(protocol.features)
-    if trained := training_interactions(protocol):
+    if trained := protocol.training_interactions:
         parts.append(f"trained for {trained:,} interactions")
     if (usual := published_rule(protocol)) is not None:
         differ = {each.setting for each in compare_protocols(usual, protocol) if each.comparable}
         if unusual := differ.intersection(_METHOD):
             parts.append(in_words(protocol, unusual))
     return ", ".join(parts)
-
-
-def training_interactions(protocol: Protocol) -> int:
-    """Interactions that a trial may spend on training; 0 if nothing is learnt."""
-    return flat_settings(protocol).get("learning.schedule.interactions") or 0
