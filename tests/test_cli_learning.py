@@ -24,7 +24,7 @@ import noveltree.cli.evaluate  # which binds the console before tests replace it
 import noveltree.cli.train
 from noveltree.learning import LearningSettings
 from noveltree.learning.retention import KeepLatest
-from noveltree.learning.settings import ScheduleSettings
+from noveltree.learning.settings import LockstepSettings, ScheduleSettings
 from noveltree.learning.value_targets import LambdaReturns
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.records import read_episode, write_episode
@@ -491,6 +491,20 @@ def test_a_terminal_shows_in_the_end_what_a_pipe_gets(tmp_path: Path) -> None:
     assert on_screen(seen) == [line.rstrip() for line in expected]
     for done in re.findall(r"([\d,]+) of 400 ", seen):
         assert int(done.replace(",", "")) < 400
+
+
+def test_a_preset_of_training_can_be_chosen_and_changed(cli: Cli) -> None:
+    small = ("--interactions", 1_000, "--interval", 300, "--budget", 5, "--max-frames", 200, "--lanes", 3)
+    assert cli("train", "corridor", "--preset", "quick", *small, "--out", "run").code == 0
+    learning = RunDirectory.open(Path("run")).protocol.learning
+    assert learning is not None
+    assert learning.loop == LockstepSettings(lanes=3)
+    assert (learning.schedule.interactions, learning.schedule.interval) == (1_000, 300)
+    assert learning.evaluation_episodes == 2
+    result = cli("train", "corridor", "--preset", "quik")
+    assert (result.code, result.sentence) == (
+        *(2, "Unknown preset of training 'quik'. Did you mean 'quick'? Known: paper, quick."),
+    )
 
 
 def test_episodes_beyond_the_budget_are_said_to_be_the_last_ones(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,11 +46,6 @@ class Agent:
     default_budget: Callable[[int, Settings], int] = lambda actions, settings: PAPER_BUDGET
     """Interactions per time step unless said otherwise, given the number of actions."""
 
-    @property
-    def learns(self) -> bool:
-        """Whether it has networks."""
-        return bool(self.heads)
-
     def settings(self, **chosen: Any) -> Settings:
         """The settings of this agent: what is chosen, and defaults for the rest."""
         for name in chosen:

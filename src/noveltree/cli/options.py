@@ -13,9 +13,9 @@ from pydantic.fields import FieldInfo
 
 from noveltree.agents import AGENTS, Settings, get_agent
 from noveltree.declarations import has_shortcut, kind_of, option_of, parts_of, role_of, walk
-from noveltree.errors import InputError
+from noveltree.errors import InputError, UnknownNameError
 from noveltree.learning.settings import LearnerSettings
-from noveltree.protocol import Protocol, default_learning, make_protocol
+from noveltree.protocol import TRAINING_PRESETS, Protocol, default_learning, make_protocol
 from noveltree.reading import with_choices
 from noveltree.simulators import SimulatorSettings
 
@@ -69,8 +69,10 @@ def learning_options() -> dict[str, Any]:
     return options
 
 
-def chosen_learning(agent: str, choices: Mapping[str, Any], more: Iterable[str]) -> LearnerSettings:
-    """How an agent learns, given what is chosen by options, and `more` as `learning.value.batch=64`."""
+def chosen_learning(agent: str, preset: str, choices: Mapping[str, Any], more: Iterable[str]) -> LearnerSettings:
+    """How an agent learns, given a preset, what is chosen by options, and `more` as `learning.value.batch=64`."""
+    if preset not in TRAINING_PRESETS:
+        raise UnknownNameError("preset of training", preset, TRAINING_PRESETS)
     tree: dict[str, Any] = {}
     for parameter, name in _SHORTCUTS.items():
         if choices[parameter] is not None:
@@ -84,6 +86,7 @@ def chosen_learning(agent: str, choices: Mapping[str, Any], more: Iterable[str])
         learners = ", ".join(name for name, each in AGENTS.items() if default_learning(each))
         raise InputError(f"{agent} learns nothing; the agents that do are {learners}.")
     options = {name: option_of(name, _LEARNING[name]) for name in _SHORTCUTS.values()}
+    usual = with_choices(usual, TRAINING_PRESETS[preset].learning)
     return with_choices(usual, tree, called=lambda name: options.get(name, _PART + name))
 
 

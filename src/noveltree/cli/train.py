@@ -18,7 +18,7 @@ from noveltree.cli.common import apart_from_results, check_executor, need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
 from noveltree.cli.options import CONDITIONS, PLANNING, chosen_learning, learning_options, protocol_options, takes
 from noveltree.errors import INTERRUPTED, InputError
-from noveltree.protocol import Protocol, flat_settings, make_protocol
+from noveltree.protocol import TRAINING_PRESETS, Protocol, flat_settings, make_protocol
 from noveltree.simulators import all_names
 
 if TYPE_CHECKING:
@@ -76,6 +76,14 @@ def train(
     budget: Annotated[
         int | None, typer.Option(help="Interactions per decision.", show_default="100", min=1)
     ] = None,
+    preset: Annotated[
+        str,
+        typer.Option(
+            help="; ".join(f"{name}: {each.summary}" for name, each in TRAINING_PRESETS.items()) + ".",
+            autocompletion=completion(TRAINING_PRESETS),
+            rich_help_panel="Learning",
+        ),
+    ] = "paper",
     more: Annotated[
         list[str] | None,
         typer.Option(
@@ -87,9 +95,11 @@ def train(
     ] = None,
     **choices: Any,
 ) -> None:
-    """Train an agent, then evaluate it. To go on after a crash, run the same command again.
+    """Train an agent, then evaluate it. To resume after a crash or Ctrl-C, run the same command again.
 
     [bold]Examples[/]
+
+      noveltree train breakout --preset quick
 
       noveltree train qbert --interactions 2000000
 
@@ -112,7 +122,7 @@ def train(
     else:
         if game is None:
             raise InputError("Which game? Give its name, or --resume DIR to go on with a run.")
-        learning = chosen_learning(agent, choices, more or ())
+        learning = chosen_learning(agent, preset, choices, more or ())
         chosen = {name: choices[name] for name in (*CONDITIONS, *PLANNING)}
         protocol = make_protocol(game, agent=agent, budget=budget, learning=learning, **chosen)
         name = f"{protocol.game.replace('/', '-')}-{protocol.agent}-seed{seed}"

@@ -17,6 +17,7 @@ from noveltree.protocol.make import default_learning as default_learning
 from noveltree.protocol.make import make_protocol as make_protocol
 from noveltree.protocol.presets import DEFAULT_PRESET as DEFAULT_PRESET
 from noveltree.protocol.presets import PRESETS as PRESETS
+from noveltree.protocol.presets import TRAINING_PRESETS as TRAINING_PRESETS
 from noveltree.protocol.protocol import Protocol as Protocol
 from noveltree.protocol.protocol import parse_protocol as parse_protocol
 from noveltree.protocol.protocol import play_episode as play_episode

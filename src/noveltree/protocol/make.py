@@ -65,7 +65,7 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
 
 def default_learning(agent: Agent) -> LearnerSettings | None:
     """How an agent learns unless it is chosen; None if it does not."""
-    return LearningSettings(schedule=ScheduleSettings(wave=None)) if agent.learns else None
+    return LearningSettings(schedule=ScheduleSettings(wave=None)) if agent.heads else None
 
 
 def _check_fit(chosen: Choices, kind: SimulatorKind, game: str, agent: Agent) -> None:

@@ -1,8 +1,10 @@
-"""Presets: the experimental settings of papers."""
+"""Presets: the experimental settings of papers, and lengths of training."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from noveltree.protocol.choices import Choices
 
@@ -14,6 +16,27 @@ class Preset:
     summary: str
     choices: Choices
 
+
+@dataclass(frozen=True, slots=True)
+class TrainingPreset:
+    """How long and in which loop a learner is trained."""
+
+    summary: str
+    learning: Mapping[str, Any]
+    """Settings of learning that are not the agent's own."""
+
+
+TRAINING_PRESETS: dict[str, TrainingPreset] = {
+    "paper": TrainingPreset("O'Toole et al. 2021: 20,000,000 interactions, networks change every 1,000,000", {}),
+    "quick": TrainingPreset(
+        "to see within minutes what is learnt: 200,000 interactions in lockstep, networks change every 20,000",
+        {
+            "schedule": {"interactions": 200_000, "interval": 20_000},
+            "loop": {"kind": "lockstep"},
+            "evaluation_episodes": 2,
+        },
+    ),
+}
 
 PRESETS: dict[str, Preset] = {
     "otoole-2021": Preset(
