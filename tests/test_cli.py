@@ -274,6 +274,18 @@ def test_a_simulator_without_actions_is_refused(cli: Cli, monkeypatch: pytest.Mo
     assert (result.code, result.sentence) == (*(1, "The simulator has no actions, so there is nothing to decide."),)
 
 
+def test_the_values_behind_decisions_are_recorded_if_asked_for(cli: Cli) -> None:
+    assert cli("play", "corridor", "--action-values", "--out", "with").code == 0
+    assert cli("play", "corridor", "--out", "without").code == 0
+    (having,), (lacking,) = Path("with").iterdir(), Path("without").iterdir()
+    episode = read_episode(having).episode
+    for decision in episode.decisions:
+        tried = [value for value in decision.action_values if value is not None]
+        assert decision.action_values[decision.action] == max(tried)
+    assert read_episode(lacking).episode.column("action_values") == [()] * episode.steps
+    assert cli("verify", having, lacking).code == 0
+
+
 def test_a_bug_leaves_what_was_played_too(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     left = [4]
 

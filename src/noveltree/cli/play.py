@@ -62,7 +62,10 @@ def play(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the agent's random choices.", min=0, max=2**64 - 1)] = 0,
     episodes: Annotated[int, typer.Option(help="How many episodes to play.", min=1)] = 1,
-    max_steps: Annotated[int | None, typer.Option(help="Stop each episode after so many decisions.", min=1)] = None,
+    max_steps: Annotated[int | None, typer.Option(help="Stop each episode after N decisions.", min=1)] = None,
+    action_values: Annotated[
+        bool, typer.Option("--action-values", help="Also record the values by which actions were chosen.")
+    ] = False,
     video: Annotated[Path | None, typer.Option(help="Write a video too (.mp4 or .gif).", dir_okay=False)] = None,
     out_dir: Annotated[Path, typer.Option("--out", help="Directory for the episode files.")] = Path("episodes"),
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
@@ -96,7 +99,7 @@ def play(
     steps = min(max_steps or protocol.max_steps, protocol.max_steps)
     results: list[dict[str, Any]] = []
     with contextlib.closing(protocol.make_simulator()) as simulator:
-        player = Player(protocol, simulator, out_dir, seed=seed, run=run)
+        player = Player(protocol, simulator, out_dir, seed=seed, run=run, action_values=action_values)
         for index in range(episodes):
             which = f", episode {index + 1} of {episodes}" if episodes > 1 else ""
             with LiveLine(quiet=json) as line:

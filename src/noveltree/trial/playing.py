@@ -40,8 +40,11 @@ class Player:
         *,
         seed: int,
         run: RunDirectory | None = None,
+        action_values: bool = False,
     ) -> None:
+        """`action_values`: whether records have the values by which actions were chosen."""
         self._protocol, self._simulator, self._directory, self._seed = protocol, simulator, directory, seed
+        self._action_values = action_values
         self._heuristics: Heuristics = UNINFORMED
         self._weights: str | None = None
         if run is not None:
@@ -78,7 +81,7 @@ class Player:
                 episode = play.episode(interrupted=interrupted)
                 record = EpisodeRecord(episode, self._protocol, self._seed, index, weights=self._weights)
                 file = unused(self._directory / record.file_name())
-                write_episode(file, record)
+                write_episode(file, record, action_values=self._action_values)
         except KeyboardInterrupt:  # which came while it was written
             interrupted = True
         return Played(record, file, interrupted)
