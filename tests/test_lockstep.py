@@ -50,6 +50,18 @@ def test_intervals_close_in_mid_episode_once_they_have_taken_their_interactions(
     assert len({line["weights"] for line in intervals}) == 6
 
 
+def test_an_interval_says_what_a_decision_paid_also_if_no_episode_ended(directory: Path) -> None:
+    run = RunDirectory.open(directory)
+    intervals = run.read_metrics("interval")
+    assert all(line["reward_per_decision"] >= 0.0 for line in intervals)
+    # A decision takes five interactions, and what an episode paid that is over was paid in some interval.
+    ends = [line["interactions"] for line in intervals]
+    decisions = [(end - begin) / 5 for begin, end in zip([0, *ends], ends, strict=False)]
+    paid = sum(line["reward_per_decision"] * count for line, count in zip(intervals, decisions, strict=True))
+    over = sum(read_episode(path).episode.score for path in run.learnt_paths())
+    assert over - 0.01 <= paid <= over + 3
+
+
 def test_networks_change_in_mid_episode_and_the_record_says_when(directory: Path) -> None:
     run = RunDirectory.open(directory)
     weights = [None, *(line["weights"] for line in run.read_metrics("interval"))]

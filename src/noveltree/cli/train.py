@@ -248,6 +248,8 @@ class _Session:
         mean = "no episode ended"
         if line["episodes"]:
             mean = f"mean return {line['mean_return']:,.10g} of {counted(line['episodes'], 'episode')}"
+        if "reward_per_decision" in line:
+            mean = f"{line['reward_per_decision']:,.4g} per decision, {mean}"
         out.print(
             f"Interval {line['interval']}: {mean}, {verdict}{test}; "
             f"{counted(line['interactions'], 'interaction')} so far",

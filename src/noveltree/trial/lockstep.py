@@ -80,6 +80,9 @@ class _State:
     """Interactions of the open interval."""
     returns: tuple[float, ...] = ()
     """Of the episodes that ended in it."""
+    decisions: int = 0
+    reward: float = 0.0
+    """What all of its decisions paid."""
     held: list[_Piece] = field(default_factory=list)
     """The paths that the learner holds."""
     kept: int = 0
@@ -148,6 +151,8 @@ class Lockstep:
         for number, played in enumerate(pieces):
             for collected, _ in played:
                 losses = self._learner.take_in(collected.path, rng=rng)
+                state.decisions += len(collected.path)
+                state.reward += float(collected.path.rewards.sum())
                 first = collected.episode.steps - len(collected.path)
                 state.held.append(_Piece(collected.interval, collected.index, first, len(collected.path)))
                 if collected.over:
@@ -229,7 +234,6 @@ class Lockstep:
             state.current, state.previous = state.previous, None
         check_finite(state.current)
         state.schedule = schedule.after(interval, verdict)
-        state.spent, state.returns = 0, ()
         dropped = 0 if verdict.accepted else len(state.held) - state.kept
         state.held = list(retain(learner, self._settings.retention, state.held, dropped))
         state.kept = len(state.held)
@@ -241,19 +245,23 @@ class Lockstep:
             elif digest is not None:
                 lane.refreshed = (*lane.refreshed, (lane.steps, digest))
         self._trial.collector.deploy(state.current.deployment)
+        state.spent, state.returns = 0, ()
         mean = interval.mean_return if interval.returns else None
+        reward = state.reward / state.decisions
         tracker.last_return, tracker.verdict, tracker.returns = mean, verdict, ()
+        state.decisions, state.reward = 0, 0.0
         self._trial.add_metrics(
             "interval",
             interval=schedule.interval,
             episodes=len(interval.returns),
-            interactions=self._interactions,
+            interactions=state.schedule.interactions,
             mean_return=mean,
             accepted=verdict.accepted,
             tested=schedule.baseline is not None,
             p_value=verdict.p_value,
             **rounded(losses),
             weights=digest,
+            reward_per_decision=round(reward, 6),
             seconds=round(seconds, 3),
         )
 
@@ -307,6 +315,8 @@ class Lockstep:
             rounds=state["rounds"],
             spent=state["spent"],
             returns=tuple(state["returns"]),
+            decisions=state["decisions"],
+            reward=state["reward"],
             held=[_Piece(*piece) for piece in state["held"]],
             kept=state["kept"],
         )
@@ -328,6 +338,8 @@ class Lockstep:
             "rounds": state.rounds,
             "spent": state.spent,
             "returns": list(state.returns),
+            "decisions": state.decisions,
+            "reward": state.reward,
             "held": [[piece.interval, piece.index, piece.first, piece.count] for piece in state.held],
             "kept": state.kept,
             "lanes": [
