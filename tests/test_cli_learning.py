@@ -798,7 +798,7 @@ LOCKSTEP = ["--loop", "lockstep", "--interactions", 2000, "--interval", 500, "--
 def test_every_command_understands_a_run_in_lockstep(cli: Cli) -> None:
     told = cli("train", "corridor", *LOCKSTEP, "--out", "run").out
     assert "Interval 1: 0 per decision, no episode ended, accepted; 800 interactions so far" in told
-    assert re.search(r"Interval 2: mean return [\d.]+ of \d+ episodes", told)
+    assert re.search(r"per decision, mean return [\d.]+ of \d+ episodes", told)
     (row,) = cli("runs", "run", "--json").object["runs"]
     assert (row["state"], row["interval"], row["budget"]) == ("finished", 3, 2000)
     assert row["last_return"] is not None
