@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import verify_episode
 from noveltree.simulators import State
 from noveltree.tree import Lookahead, Node
-from noveltree.trial import evaluate, read_deployment, train
+from noveltree.trial import Progress, Watcher, evaluate, read_deployment, train
 from noveltree.trial.checkpoint_state import CURRENT, pack, unpack
 from noveltree.trial.start import LOOPS
 from noveltree.trial.trial import Trial, check_finite, rounded
@@ -145,9 +146,11 @@ class OneStepAhead:
                 lookahead.expand(root, action)
         if unknown := [child for child in root.children if child is not None and not child.terminal]:
             yield from ask(unknown, STEPS_LEFT)
+            for child in unknown:
+                child.steps_left = float(child.steps_left)  # so that nodes can be stored
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
-        return [None if child is None else -float(child.steps_left) for child in lookahead.root.children]
+        return [None if child is None else -child.steps_left for child in lookahead.root.children]
 
 
 def assemble(start: State, settings: Settings) -> Planner:
@@ -335,4 +338,17 @@ def test_a_run_that_was_cut_off_anywhere_goes_on_to_the_bit(
         with contextlib.suppress(_Cut):
             train(tmp_path / "run", toy_protocol(), episodes_at_once=3)
     assert 3 < lives < 50
+    assert contents(tmp_path / "run") == contents(directory)
+
+
+def test_an_interrupt_in_the_middle_of_a_generation_ends_it_and_nothing_is_lost(
+    directory: Path, tmp_path: Path
+) -> None:
+    def interrupt(progress: Progress) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "run", toy_protocol(), watcher=Watcher(progress=interrupt))
+    assert not (tmp_path / "run" / "result.json").exists()
+    train(tmp_path / "run", toy_protocol())
     assert contents(tmp_path / "run") == contents(directory)
