@@ -16,7 +16,9 @@ def test_the_page_of_settings_is_up_to_date() -> None:
 
 def test_every_setting_is_on_the_page_with_its_meaning() -> None:
     page = (Path(__file__).parent.parent / "docs" / "settings.md").read_text()
-    for name, field, _ in walk(Protocol):
+    for name, field, model in walk(Protocol):
+        if not model.__module__.startswith("noveltree."):
+            continue  # of a learner that another test adds
         assert field.description, name
         if not parts_of(field.annotation) and not name.endswith(".kind"):
             assert f"`{name}`" in page
