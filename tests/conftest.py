@@ -24,6 +24,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONSAFEPATH", "1")  # which the command line sets, and which is taken back afterwards
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background, it is ignored
 
     def run(*arguments: object) -> Result:
         monkeypatch.setattr(sys, "argv", ["noveltree", *map(str, arguments)])

@@ -79,8 +79,8 @@ class _RayProcess:
 
     def _tell(self) -> None:
         with contextlib.suppress(EOFError, OSError, self._ray.exceptions.RayError):
-            while True:
-                self._actor.tell.remote(self._other_end.recv())
+            while True:  # one after another: calls of an actor that has several threads may overtake each other
+                self._ray.get(self._actor.tell.remote(self._other_end.recv()))
 
     def _hear(self) -> None:
         try:
