@@ -19,7 +19,7 @@ import pytest
 
 from noveltree.collection import Collected, Collector, InProcess, Listener, Order, Workers, collect_all
 from noveltree.collection.orders import make_path
-from noveltree.episodes import Decision, End, Episode, digest
+from noveltree.episodes import Choice, Decision, End, Episode, Play, digest
 from noveltree.errors import InputError, LearningError, OutputError, RecordError
 from noveltree.learning import LearningSettings
 from noveltree.learning.deployment import Deployment
@@ -382,6 +382,61 @@ def test_a_rejected_interval_leaves_no_trace_in_training(tmp_path: Path) -> None
     assert checkpoint.state["baseline"] is None
     assert snapshots["current"] is not None
     assert snapshots["current"].counters["time_steps"] == 4 * 10  # of the first interval alone
+
+
+# Interrupts
+
+
+def _interrupted(monkeypatch: pytest.MonkeyPatch, directory: Path, protocol: Protocol, *, decisions: int) -> None:
+    """Train until an interrupt comes in the middle of a later decision."""
+    execute, made = Play.execute, 0
+
+    def interrupt(play: Play, choice: Choice) -> Decision:
+        nonlocal made
+        made += 1
+        if made == decisions:
+            signal.raise_signal(signal.SIGINT)
+        return execute(play, choice)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Play, "execute", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            train(directory, protocol, episodes_at_once=3)
+
+
+@pytest.mark.parametrize("decisions", [20, 150, 430])
+def test_episodes_that_are_interrupted_are_paused_and_go_on_to_the_bit(
+    decisions: int, tmp_path: Path, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background, it is ignored
+    _interrupted(monkeypatch, tmp_path / "run", small_protocol(), decisions=decisions)
+    assert list((tmp_path / "run" / "paused").iterdir())
+    train(tmp_path / "run", small_protocol(), episodes_at_once=3)
+    assert contents(tmp_path / "run") == contents(undisturbed)
+    assert not (tmp_path / "run" / "paused").exists()
+
+
+def test_a_paused_episode_whose_file_is_damaged_is_played_again(
+    tmp_path: Path, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    _interrupted(monkeypatch, tmp_path / "run", small_protocol(), decisions=150)
+    for path in (tmp_path / "run" / "paused").iterdir():
+        path.write_bytes(path.read_bytes()[:-1])
+    train(tmp_path / "run", small_protocol())
+    assert contents(tmp_path / "run") == contents(undisturbed)
+
+
+def test_episodes_whose_states_cannot_be_stored_are_played_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    learning = LearningSettings(schedule=ScheduleSettings(interactions=1_000, interval=500), evaluation_episodes=2)
+    lake = make_protocol("FrozenLake-v1", agent="n-cpl", budget=5, learning=learning)
+    _interrupted(monkeypatch, tmp_path / "run", lake, decisions=20)
+    train(tmp_path / "run", lake)
+    train(tmp_path / "whole", lake)
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 
 
 # Workers

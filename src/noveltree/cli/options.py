@@ -26,7 +26,7 @@ _PART = "learning."
 #: Settings of a protocol that have options of their own.
 CONDITIONS = ("max_frames", *SimulatorSettings.model_fields)
 PLANNING = tuple(Settings.model_fields)
-_LEARNING = {name: field for part in parts_of(LearnerSettings) for name, field, _ in walk(part)}
+_LEARNING = {name: field for part in reversed(parts_of(LearnerSettings)) for name, field, _ in walk(part)}
 #: The settings of learning that have options of their own, by what the option's parameter is called.
 _SHORTCUTS = {
     option_of(name, field)[2:].replace("-", "_"): name for name, field in _LEARNING.items() if has_shortcut(field)

@@ -11,6 +11,7 @@ from noveltree.errors import SimulatorError
 from noveltree.heuristics import UNINFORMED, Heuristic, Heuristics
 from noveltree.learning.deployment import Deployment
 from noveltree.protocol import Protocol
+from noveltree.simulators import StorableStates
 from noveltree.tree import Node
 
 
@@ -110,15 +111,15 @@ class Lanes:
         paused = None
         if not play.finished:
             self._paused[order.interval, order.index] = play
-            paused = self._stored(play) if order.store or self._pausing else None
+            if isinstance(self._simulator, StorableStates) and (order.store or self._pausing):
+                paused = self._stored(play)
         return Collected(order.interval, order.index, episode, recorder.path(episode), paused)
 
     def _not_begun(self, order: Order) -> Collected:
-        """What comes back of an order that was paused before it was begun."""
+        """What comes back of an order that was paused before it was begun: as much as came with it."""
         play = self._play(order)
-        return Collected(
-            order.interval, order.index, play.episode(), PathRecorder(play).path(play.episode()), self._stored(play)
-        )
+        episode = play.episode()
+        return Collected(order.interval, order.index, episode, PathRecorder(play).path(episode), order.paused)
 
     def _stored(self, play: Play) -> Paused:
         from noveltree.records.play_file import encode_play

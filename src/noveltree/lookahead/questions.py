@@ -44,5 +44,5 @@ def ask(nodes: Sequence[Node], *heads: str) -> Planning:
             for node, value in zip(nodes, rows.tolist(), strict=True):
                 node.termination_cost = value
         else:
-            for node, row in zip(nodes, rows, strict=True):
+            for node, row in zip(nodes, rows if rows.ndim > 1 else rows.tolist(), strict=True):
                 setattr(node, head, row)

@@ -59,7 +59,7 @@ def train(
     check_device(device)
     learning = protocol.learning
     if learning is None:
-        raise InputError(f"{protocol.agent} learns nothing; train n-cpl, n-cpl-d or cpl.")
+        raise InputError(f"{protocol.agent} learns nothing, so there is nothing to train.")
     learning.check()
     check_memory(protocol, workers=workers if placement is None else 1, at_once=episodes_at_once)
     run = RunDirectory.create(directory, protocol, seed)
