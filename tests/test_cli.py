@@ -482,7 +482,7 @@ def test_render_takes_steps_as_a_slice(
     ("arguments", "code", "complaint"),
     [
         (["missing.json"], 1, "Cannot read missing.json: No such file or directory."),
-        (["a_file"], 1, "a_file is not an episode of noveltree, or is truncated: it is no valid JSON."),
+        (["a_file"], 1, "a_file is not an episode of noveltree, or is truncated: it is not valid JSON."),
         (["PONG", "-o", "film.avi"], 2, "A video is an .mp4 or a .gif, not '.avi'."),
         (["PONG", "-o", "a_file/film.mp4"], 1, "Cannot write a_file/film.mp4: Not a directory."),
         (["PONG", "--steps", "4:"], 2, "There is nothing to film: the episode has no such steps."),

@@ -181,7 +181,7 @@ def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(c
 @pytest.mark.parametrize(
     ("arguments", "code", "complaint"),
     [
-        ([], 2, "Which game? Give its name, or --resume DIR to go on with a run."),
+        ([], 2, "Which game? Give its name, or --resume DIR to resume a run."),
         (["breakot"], 2, "Unknown game 'breakot'. Did you mean 'breakout'?"),
         (["corridor", "--agent", "ncpl"], 2, "Unknown agent 'ncpl'. Did you mean 'n-cpl'?"),
         (["corridor", "--agent", "riw-c"], 2, "riw-c learns nothing; the agents that do are n-cpl, n-cpl-d, cpl."),

@@ -397,9 +397,9 @@ class TestArrays:
             (edit("action", -1, -1), "do not form a tree"),
             (edit("action", slice(None), 0), "do not form a tree"),
             (edit("time", 0, 9), "do not form a tree"),
-            (edit("state.end", 0, 10), "no cell of a corridor"),
+            (edit("state.end", 0, 10), "not a cell of a corridor"),
             (edit("state.end", 0, -8), "do not form a tree"),
-            (edit("state.bytes", 0, 200), "no cell of a corridor of 10 cells"),
+            (edit("state.bytes", 0, 200), "not a cell of a corridor of 10 cells"),
             (edit("state.observation", 0, 9), "another cell was observed"),
         ],
     )

@@ -215,7 +215,7 @@ class TestCommandLine:
         assert shown.code == 1
         assert shown.out.startswith("FAILED  skiing, rtdp, trial 0: boom\n")
         assert "1 game: 1 SMRF; as published in 1; 1 game not measured\n" in shown.out
-        assert shown.out.endswith("To try again what failed: noveltree benchmark retry-failed kept\n")
+        assert shown.out.endswith("To retry what failed: noveltree benchmark retry-failed kept\n")
         told = cli("taxonomy", "skiing", "freeway", "--out", "kept", "--json")
         assert told.code == 1
         assert told.object["failed"]["trials/skiing/rtdp/trial-0"] == "boom"

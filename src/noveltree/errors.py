@@ -7,7 +7,7 @@
     ├── SimulatorError              the simulator cannot be used, or failed while it was used
     │   ├── NotDeterministicError   the same state and action gave two different transitions
     │   └── NoRoomError             there is no room for a process that simulates
-    ├── LearningError               learning went wrong: a loss is no number
+    ├── LearningError               learning went wrong: a loss is not a number
     ├── RecordError                 a file is corrupt, truncated, foreign, or does not replay
     └── OutputError                 something could not be written
 
@@ -66,7 +66,7 @@ class NoRoomError(SimulatorError):
 
 
 class LearningError(NoveltreeError):
-    """Learning went wrong: a loss is no number."""
+    """Learning went wrong: a loss is not a number."""
 
 
 class RecordError(NoveltreeError):

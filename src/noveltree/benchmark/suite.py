@@ -152,7 +152,7 @@ def parse_suite(text: str, *, where: str = "The suite") -> Suite:
     """A suite from its text; `where` is what an InputError calls it."""
     content = load_yaml(text, where=where)
     if not isinstance(content, dict):
-        raise InputError(f"{where} is no suite: it has no `games:` and `agents:`.")
+        raise InputError(f"{where} is not a suite: it has no `games:` and `agents:`.")
     return _checked(content, where=where)
 
 

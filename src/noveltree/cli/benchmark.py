@@ -243,7 +243,7 @@ def resume(
     address: _Address = None,
     json: _Json = False,
 ) -> None:
-    """Go on with a benchmark: the same as running its suite again.
+    """Resume a benchmark: the same as running its suite again.
 
     [bold]Example[/]: noveltree benchmark resume smoke
     """
@@ -259,7 +259,7 @@ def retry_failed(
     address: _Address = None,
     json: _Json = False,
 ) -> None:
-    """Give the trials that failed another three chances, and go on with the rest.
+    """Retry the trials that failed up to three times, and resume the rest.
 
     [bold]Example[/]: noveltree benchmark retry-failed smoke
     """

@@ -87,7 +87,7 @@ def taxonomy(
     if failed:
         if not json:
             retry = shlex.join(["noveltree", "benchmark", "retry-failed", str(out_dir)])
-            out.print(f"To try again what failed: {retry}", soft_wrap=True)
+            out.print(f"To retry what failed: {retry}", soft_wrap=True)
         raise typer.Exit(1)
 
 

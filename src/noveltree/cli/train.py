@@ -53,7 +53,7 @@ def train(
     out_dir: Annotated[
         Path | None, typer.Option("--out", help="The run's directory.", show_default="runs/GAME-AGENT-seedN")
     ] = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on with the run in this directory.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Resume the run in this directory.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     workers: Annotated[
         int, typer.Option(help="Processes that play; with 1, this one does.", min=1, rich_help_panel=_MACHINE)
@@ -121,7 +121,7 @@ def train(
         session = _Session(resume, run.protocol, run.seed)
     else:
         if game is None:
-            raise InputError("Which game? Give its name, or --resume DIR to go on with a run.")
+            raise InputError("Which game? Give its name, or --resume DIR to resume a run.")
         learning = chosen_learning(agent, preset, choices, more or ())
         chosen = {name: choices[name] for name in (*CONDITIONS, *PLANNING)}
         protocol = make_protocol(game, agent=agent, budget=budget, learning=learning, **chosen)

@@ -35,7 +35,7 @@ class Placement(Protocol):
     """Starts worker processes."""
 
     def start(self, arguments: WorkArguments, count: int) -> list[WorkerProcess]:
-        """Start so many workers; fewer, but at least one, if there is no room for all."""
+        """Start `count` workers; fewer, but at least one, if there is no room for all."""
         ...
 
     def close(self) -> None:

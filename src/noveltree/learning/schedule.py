@@ -31,7 +31,7 @@ def judge(
 ) -> Verdict:
     """Reject if Welch's t-test finds `returns` lower than `previous` with a p-value below `p_value`.
 
-    Fewer than two episodes on a side, or no variance at all, are no evidence of deterioration.
+    Fewer than two episodes on a side, or no variance at all, are not evidence of deterioration.
     """
     if len(returns) < 2 or len(previous) < 2:
         return Verdict(True, None)
@@ -77,7 +77,7 @@ class Schedule:
         return self.interval > 1 and left < self.settings.interval / 2
 
     def episodes_to_start(self, interactions: Sequence[int], *, longest: int) -> int:
-        """How many episodes the interval has at least, when its first ones took so many interactions each.
+        """How many episodes the interval has at least, given how many interactions each of its first ones took.
 
         These, and what is then expected to fill it; but never more ahead than `wave`, or than what is known, for
         episodes played with new networks may be many times longer than those before. Since that depends on the

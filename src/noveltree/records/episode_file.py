@@ -200,5 +200,5 @@ def _parse(path: Path) -> Any:
         raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:
         raise RecordError(
-            f"{path} is not an episode of noveltree, or is truncated: it is no valid JSON."
+            f"{path} is not an episode of noveltree, or is truncated: it is not valid JSON."
         ) from error

@@ -3,7 +3,7 @@
 A play file is one safetensors file. Its arrays are the lookahead's (see `lookahead.storage`); its metadata holds,
 as JSON, the protocol, the decisions and the state of the random generator, and the SHA-256 digest of the whole
 file, computed with zeros in the digest's own place. Nothing is decoded before the digest was found to be right,
-for a damaged snapshot can crash the emulator. A digest is no signature: read only plays of those whom you trust.
+for a damaged snapshot can crash the emulator. A digest is not a signature: read only plays from people you trust.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _parse(data: bytes) -> tuple[_Paused, Arrays]:
 def _check_conditions(
     paused: _Paused, protocol: Protocol, simulator: Simulator, heuristics: Heuristics | None
 ) -> None:
-    """Complain if the play was paused under other conditions than those under which it is to go on."""
+    """Raise InputError if the play was paused under other conditions than those under which it is to go on."""
     before = parse_protocol(paused.protocol)
     if before.hash != protocol.hash:
         first = compare_protocols(before, protocol)[0]

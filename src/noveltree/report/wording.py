@@ -23,7 +23,7 @@ def printable(text: str) -> str:
 
 
 def title_of(game: str) -> str:
-    """The game as papers print it; an environment that is no Atari game by its id."""
+    """The game as papers print it; an environment that is not an Atari game, by its id."""
     return game_title(game) if game in ACTION_COUNTS else game
 
 

@@ -71,7 +71,7 @@ class Corridor:
     def decode_state(self, data: bytes, observation: NDArray[Any]) -> CorridorState:
         cell = int.from_bytes(data, "little")
         if len(data) != _CELL_BYTES or cell >= self.length:
-            raise RecordError(f"A stored state is no cell of a corridor of {self.length} cells.")
+            raise RecordError(f"A stored state is not a cell of a corridor of {self.length} cells.")
         state = CorridorState(cell)
         if observation.dtype != state.observation.dtype or not np.array_equal(observation, state.observation):
             raise RecordError(f"A stored state is cell {cell} of a corridor, but another cell was observed.")

@@ -240,7 +240,7 @@ def _states(arrays: Arrays, storage: StorableStates) -> Iterator[State]:
 
 
 def _check_sizes(arrays: Arrays, actions: int, numbers: Sequence[str]) -> None:
-    """Complain about arrays that are missing, or hold something else, or have the wrong shape."""
+    """Raise RecordError if arrays are missing, hold something else, or have the wrong shape."""
     kinds = {**_KINDS, **dict.fromkeys(numbers, "bif")}
     misfits = {name for name, array in arrays.items() if array.dtype.kind not in kinds.get(name, "")}
     if misfits := misfits | (kinds.keys() - arrays.keys()):
@@ -259,7 +259,7 @@ def _check_sizes(arrays: Arrays, actions: int, numbers: Sequence[str]) -> None:
 
 
 def _check_tree(arrays: Arrays, counts: Counts, actions: int) -> None:
-    """Complain about nodes that do not form a tree with a path of ancestors above it."""
+    """Raise RecordError if the nodes do not form a tree with a path of ancestors above it."""
     parent, action, time, root = arrays["parent"], arrays["action"], arrays["time"], counts.ancestors
     below = slice(root + 1, None)
     if not (

@@ -80,7 +80,7 @@ class Intervals:
     def _interval(self, *, at_most: int | None = None) -> list[Episode]:
         """Play an interval and learn from it; keep what was learnt, or go back. Its episodes.
 
-        If it has `at_most` episodes or more, so many are played and the interval stays open.
+        If it has `at_most` episodes or more, only those are played and the interval stays open.
         """
         state, schedule, learner, tracker = self._state, self._state.schedule, self._learner, self._trial.tracker
         started = time.monotonic()

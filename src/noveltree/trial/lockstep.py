@@ -1,6 +1,6 @@
 """Lanes in lockstep: networks change between rounds, in mid-episode.
 
-Each lane plays one episode after another. In a round every lane makes so many decisions; then, in the order of the
+Each lane plays one episode after another. In a round every lane makes some decisions; then, in the order of the
 lanes, what is new of their critical paths is learnt from, and an interval is closed once it has taken its
 interactions: networks are deployed, or taken back. A round follows from the checkpoint before it and from the seed,
 and there is a checkpoint after every round, with the lookahead of every lane. So a trial that was killed loses at

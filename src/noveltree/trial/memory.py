@@ -21,7 +21,7 @@ _SCREEN = 84 * 84
 
 
 def check_memory(protocol: Protocol, *, workers: int, at_once: int) -> None:
-    """Complain if so many episodes at once in so many processes need more memory than there is."""
+    """Raise InputError if that many episodes at once in that many processes need more memory than there is."""
     needed = estimate_memory(protocol, workers=workers, at_once=at_once)
     available = available_memory()
     if available is not None and needed > available:

@@ -53,8 +53,8 @@ def train(
 ) -> dict[str, Any]:
     """Train an agent in `directory`, or go on if it was begun there, and evaluate it; its result.
 
-    With one worker everything happens in this process; with more, so many others play, on this machine or wherever
-    `placement` puts them. The result is the same.
+    With one worker everything happens in this process; with more, that many others play, on this machine or
+    wherever `placement` puts them. The result is the same.
     """
     check_device(device)
     learning = protocol.learning
