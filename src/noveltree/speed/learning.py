@@ -183,8 +183,8 @@ class _Measurement:
         self.ratio = self.seconds / self.interactions / self.raw
         self.parts["tree and driver"] = self.seconds - sum(self.parts.values())
         self.paths = [
-            recorder.path(Episode(tuple(decisions), End.STOPPED, ""))
-            for recorder, decisions in zip(self._recorders.values(), played, strict=True)
+            recorder.path(Episode(tuple(play.decisions), End.STOPPED, ""))
+            for play, recorder in self._recorders.items()
         ]
 
     def _play(self, protocol: Protocol, index: int) -> Play:
