@@ -8,7 +8,6 @@ costs about a hundredth of playing them, and ends with the same networks, bit fo
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -64,8 +63,7 @@ class Intervals:
     def evaluate(self) -> list[Episode]:
         continuing = self._settings.evaluation == "continuing"
         episodes = self._evaluate_continuing() if continuing else self._evaluate_frozen()
-        scores = [episode.score for episode in episodes]
-        self._trial.add_metrics("evaluation", mean_return=statistics.fmean(scores), returns=scores)
+        self._trial.add_evaluation(episodes)
         return episodes
 
     def outcome(self) -> dict[str, Any]:

@@ -9,7 +9,6 @@ most one round and ends with the same networks, bit for bit, whatever the number
 
 from __future__ import annotations
 
-import statistics
 import time
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -122,8 +121,7 @@ class Lockstep:
     def evaluate(self) -> list[Episode]:
         interval, count = self._state.schedule.interval, self._settings.evaluation_episodes
         episodes = self._trial.evaluate_frozen(self._state.current.deployment, interval, count)
-        scores = [episode.score for episode in episodes]
-        self._trial.add_metrics("evaluation", mean_return=statistics.fmean(scores), returns=scores)
+        self._trial.add_evaluation(episodes)
         return episodes
 
     def outcome(self) -> dict[str, Any]:

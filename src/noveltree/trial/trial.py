@@ -127,6 +127,11 @@ class Trial:
             **more,
         )
 
+    def add_evaluation(self, episodes: Sequence[Episode]) -> None:
+        """Add the evaluation of what was learnt to the metrics."""
+        scores = [episode.score for episode in episodes]
+        self.add_metrics("evaluation", mean_return=statistics.fmean(scores), returns=scores)
+
     def read_checkpoint(self) -> Checkpoint | None:
         """The last whole checkpoint; metrics that were added since are forgotten, for they will come again."""
         checkpoint, complaints = self.run.read_checkpoint()
