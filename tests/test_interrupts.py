@@ -6,13 +6,15 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
+import llvmlite.binding
 import numpy as np
 import pytest
 
-from noveltree.signals import INTERRUPTS, held_back
+from noveltree.signals import INTERRUPTS, held_back, is_loading_code
 from tests.support.command_line import NOVELTREE
 from tests.support.processes import catches, children_of, is_alive, wait_until
 
@@ -98,3 +100,18 @@ def test_an_interrupt_that_is_held_back_counts_afterwards() -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert done == ["written"]
+
+
+def test_code_that_llvm_calls_back_is_known_as_such() -> None:
+    """Where the command line leaves at once, since LLVM would drop an exception and print it."""
+    llvmlite.binding.initialize_native_target()
+    llvmlite.binding.initialize_native_asmprinter()
+    target = llvmlite.binding.Target.from_default_triple().create_target_machine()
+    engine = llvmlite.binding.create_mcjit_compiler(
+        llvmlite.binding.parse_assembly("define void @nothing() { ret void }"), target
+    )
+    called_back = []
+    engine.set_object_cache(notify_func=lambda module, code: called_back.append(is_loading_code(sys._getframe())))
+    engine.finalize_object()
+    assert called_back == [True]
+    assert not is_loading_code(sys._getframe())

@@ -87,8 +87,14 @@ def asked_to_stop(can_wait: Callable[[], bool]) -> Iterator[Callable[[], bool]]:
             signal.raise_signal(came[0])
 
 
-def is_importing(frame: FrameType | None) -> bool:
-    """Whether a module is being imported: libraries in C++ abort the process if that is interrupted."""
-    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+def is_loading_code(frame: FrameType | None) -> bool:
+    """Whether a module is being imported or a kernel compiled, where an exception does not get through.
+
+    Libraries in C++ abort the process if their import is interrupted; LLVM calls Python back and drops exceptions.
+    """
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name == "<frozen importlib._bootstrap>" or "/llvmlite/binding/" in name:
+            return True
         frame = frame.f_back
-    return frame is not None
+    return False

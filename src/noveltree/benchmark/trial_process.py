@@ -22,7 +22,7 @@ from noveltree.benchmark.directory import PROGRESS
 from noveltree.errors import INTERRUPTED, BusyError, NoveltreeError, OutputError
 from noveltree.protocol import parse_protocol
 from noveltree.records.files import write_quickly
-from noveltree.signals import INTERRUPTS, is_importing, unblock
+from noveltree.signals import INTERRUPTS, is_loading_code, unblock
 from noveltree.trial import Progress, Watcher, run_trial
 
 _SECONDS_BETWEEN_REPORTS = 1.0
@@ -112,7 +112,7 @@ def _end_with_supervisor() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    if is_importing(frame):
+    if is_loading_code(frame):
         os._exit(INTERRUPTED)
     _heed(signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from noveltree.errors import INTERRUPTED
-from noveltree.signals import INTERRUPTS, is_importing, unblock
+from noveltree.signals import INTERRUPTS, is_loading_code, unblock
 
 _LINE = "Interrupted.\n"
 #: Of a terminal: a live line away, the cursor back.
@@ -56,7 +56,7 @@ class Interrupts:
         os._exit(INTERRUPTED)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if is_importing(frame):  # late imports are those of runs that can be resumed
+        if is_loading_code(frame):  # late imports are those of runs that can be resumed
             self._leave(number, frame)
         self.came = True
         self._heed(signal.SIG_IGN)
