@@ -30,7 +30,7 @@ play: install
 	$(BIN)/noveltree play breakout --agent riw-c --video play/breakout.mp4 --out play
 
 test: install
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 lint: install
 	$(BIN)/ruff check .

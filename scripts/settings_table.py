@@ -14,7 +14,7 @@ from noveltree.agents import AGENTS, Settings
 from noveltree.benchmark.suite import Suite
 from noveltree.cli.options import CONDITIONS, PLANNING
 from noveltree.declarations import has_shortcut, kind_of, option_of, parts_of, role_of, walk
-from noveltree.learning import LearningSettings
+from noveltree.learning.settings import LearnerSettings
 from noveltree.protocol import Protocol
 
 FILE = Path(__file__).parent.parent / "docs" / "settings.md"
@@ -49,20 +49,31 @@ def settings_page() -> str:
         for name, field in Protocol.model_fields.items()
         if not parts_of(field.annotation)
     ]
-    of_learning = [
-        _row(f"learning.{name}", _default(field), field, option=has_shortcut(field), of=kind_of(model))
-        for name, field, model in walk(LearningSettings)
-        if (not parts_of(field.annotation) and name.rpartition(".")[2] != "kind") or _has_kinds(field)
-    ]
     of_suite = [
         [f"`{name}`", _default(field), str(field.description)] for name, field in Suite.model_fields.items()
     ]
     parts = [
         *(_INTRODUCTION, "## Of a protocol\n", _table(_COLUMNS, of_protocol)),
-        *(_LEARNING, _table(_COLUMNS, of_learning)),
+        *(_LEARNING, _table(_COLUMNS, _of_learning())),
         *(_SUITE, _table(("setting", "default", "meaning"), of_suite), ""),
     ]
     return "\n".join(parts)
+
+
+def _of_learning() -> list[list[str]]:
+    """The settings that all learners have, and then those of each."""
+    learners = [each for each in parts_of(LearnerSettings) if each.__module__.startswith("noveltree.")]
+    rows: dict[tuple[str, str | None], list[str]] = {}
+    for learner in learners:
+        for name, field, model in walk(learner):
+            if (parts_of(field.annotation) and not _has_kinds(field)) or name.rpartition(".")[2] == "kind":
+                continue
+            everybodys = name in LearnerSettings.model_fields
+            of = None if everybodys else kind_of(model)
+            row = _row(f"learning.{name}", _default(field), field, option=has_shortcut(field), of=of)
+            rows.setdefault((name, of), row)
+    shared = [row for (name, _), row in rows.items() if name.partition(".")[0] in LearnerSettings.model_fields]
+    return shared + [row for row in rows.values() if row not in shared]
 
 
 def _has_kinds(field: FieldInfo) -> bool:
@@ -84,9 +95,8 @@ def _default_of(name: str, field: FieldInfo) -> str:
         return _default(field)
     usual = Settings.model_fields[name].default
     own = {agent.name: agent.defaults[name] for agent in AGENTS.values() if name in agent.defaults}
-    return "; ".join(
-        [_shown(usual), *(f"{agent}: {_shown(value)}" for agent, value in own.items() if value != usual)]
-    )
+    others = (f"{agent}: {_shown(value)}" for agent, value in own.items() if value != usual)
+    return "; ".join([_shown(usual) or "none", *others] if own else [_shown(usual)])
 
 
 def _default(field: FieldInfo) -> str:

@@ -17,6 +17,13 @@ from tests.support.command_line import Cli, Result
 # Tests run beside each other, and must give the same bits wherever they run.
 use_one_thread()
 
+#: Their tests take longest: at the end one process would work on them alone.
+LONGEST = ("test_kill_and_resume.py", "test_benchmark_kills.py", "test_ray.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
 
 @pytest.fixture
 def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Cli:

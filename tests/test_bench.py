@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import fields
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from noveltree.errors import InputError
 from noveltree.speed import PlanningCost, measure_planning
 from noveltree.speed.planning import quartiles
+from tests.support.command_line import Cli
 
 
 def test_costs_are_measured_for_every_game_and_budget() -> None:
@@ -48,3 +50,28 @@ def test_only_the_emulator_can_be_the_yardstick() -> None:
 def test_nothing_cannot_be_measured() -> None:
     with pytest.raises(InputError, match="At least 1 planning step"):
         measure_planning(["pong"], steps=0)
+
+
+def test_the_costs_of_learning_are_those_of_playing_with_networks_and_more(cli: Cli) -> None:
+    few = ("--games", "Pong", "--episodes-at-once", 2, "--decisions", 2, "--lanes", 1, "--no-workers")
+    result = cli("bench", "learning", *few, "--json").object
+    assert result["agent"] == "n-cpl"
+    assert result["peak_memory_mb"] > 0
+    assert "two_workers" not in result
+    (cost,) = result["games"]
+    assert (cost["game"], cost["agent"], cost["episodes_at_once"]) == ("pong", "n-cpl", 2)
+    for ratio in ("latency", "collecting", "learning", "lockstep"):
+        # The emulator's own work is in each of them.
+        assert 1 < cost[f"{ratio}_ratio"] < math.inf
+        assert result[f"median_{ratio}_ratio"] == cost[f"{ratio}_ratio"]
+    assert cost["learning_ratio"] > cost["collecting_ratio"]
+    assert cost["decision_seconds"] > 0
+    assert cost["raw_us"] > 0
+    split = cost["split"]
+    assert split.keys() == {
+        *("emulator", "screens and snapshots", "novelty", "policy network", "value network"),
+        *("tree and driver", "learning on the way", "learning at the end"),
+    }
+    assert sum(split.values()) == pytest.approx(cost["learning_ratio"], abs=0.001)
+    learning = split["learning on the way"] + split["learning at the end"]
+    assert cost["collecting_ratio"] + learning == pytest.approx(cost["learning_ratio"], abs=0.001)

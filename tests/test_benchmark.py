@@ -34,7 +34,7 @@ from noveltree.records.journal import Journal
 from noveltree.records.manifest import read_manifest
 from noveltree.records.run_directory import RunDirectory
 from noveltree.results import audit, collect
-from tests.support.benchmarks import SMALL, TINY, create, table
+from tests.support.benchmarks import SMALL, TINY, create, play_all, table
 from tests.support.command_line import NOVELTREE, Cli, on_a_terminal
 from tests.support.processes import children_of, is_alive, wait_until
 
@@ -346,7 +346,7 @@ class TestCollecting:
 
     def test_other_conditions_are_labelled_and_warned_about(self, copy: Path, tmp_path: Path) -> None:
         other = create(tmp_path / "other", TINY.replace("budget: 5", "budget: 6").replace("trials: 2", "trials: 1"))
-        run_benchmark(other, LocalExecutor(2))
+        play_all(other)
         made = collect([BenchmarkDirectory.open(copy), other], relative_to=tmp_path)
         assert len(made.scores) == 12 + 6
         assert {row["differs"] for row in made.rows() if row["episode_file"].startswith("other/")} == {"budget 6"}
@@ -359,7 +359,7 @@ class TestCollecting:
     def test_two_methods_of_one_name_are_not_mixed_either(self, copy: Path, tmp_path: Path) -> None:
         text = TINY.replace("[riw-c, riw-d]", "[{agent: riw-c, horizon: 7}]").replace("trials: 2", "trials: 1")
         other = create(tmp_path / "other", text)
-        run_benchmark(other, LocalExecutor(1))
+        play_all(other)
         made = collect([BenchmarkDirectory.open(copy), other], relative_to=tmp_path)
         assert made.warnings == ["Not comparable with the others: riw-c in corridor, played with horizon 7."]
 
@@ -371,7 +371,7 @@ class TestCollecting:
         for game, frames in (("pong", "150"), ("breakout", "150"), ("qbert", "300")):
             text = short.replace("GAME", game).replace("FRAMES", frames)
             made.append(create(tmp_path / game, text))
-            run_benchmark(made[-1], LocalExecutor(1))
+            play_all(made[-1])
         table = collect(made, relative_to=tmp_path)
         assert {(row.game, row.differs) for row in table.scores} == {
             ("pong", ""),
@@ -386,13 +386,13 @@ class TestCollecting:
         suite = read_suite("smrf").part(games=["pong", "breakout"], episodes=1)
         suite = suite.model_copy(update={"conditions": Conditions(max_frames=30)})
         benchmark = BenchmarkDirectory.create(tmp_path / "benchmark", suite, plan_suite(suite))
-        run_benchmark(benchmark, LocalExecutor(2))
+        play_all(benchmark)
         assert {row["differs"] for row in table(benchmark.path)} == {""}
 
     def test_methods_of_different_names_are_compared(self, tmp_path: Path) -> None:
         text = TINY.replace("riw-d", "{agent: riw-c, name: shallow, horizon: 7}")
         benchmark = create(tmp_path / "benchmark", text)
-        run_benchmark(benchmark, LocalExecutor(2))
+        play_all(benchmark)
         assert {row["differs"] for row in table(benchmark.path)} == {""}
 
     def test_an_episode_is_not_counted_twice(self, tiny: Path, copy: Path) -> None:
@@ -411,7 +411,7 @@ class TestCollecting:
         text = SMALL.replace("learning:\n", "learning:\n      evaluation: continuing\n", 1)
         text = text.replace("  - riw-c\n", "").replace("trials: 3", "trials: 1")
         benchmark = create(tmp_path / "benchmark", text)
-        run_benchmark(benchmark, LocalExecutor(1))
+        play_all(benchmark)
         rows = table(benchmark.path)
         evaluated = [row for row in rows if row["phase"] == "evaluation"]
         result = RunDirectory.open(benchmark.run_path(benchmark.trials[0])).read_result()

@@ -339,7 +339,11 @@ def test_a_disk_that_is_full_keeps_the_episodes_before(cli: Cli, monkeypatch: py
         (["corridor", "--agent", "riw_e"], 2, "Unknown agent 'riw_e'. Did you mean 'riw-"),
         (["corridor", "--preset", "otoole"], 2, "Unknown preset 'otoole'. Did you mean 'otoole-2021'?"),
         (["corridor", "--features", "pixel"], 2, "Unknown feature set 'pixel'. Did you mean 'pixels'?"),
-        (["corridor", "--tie-breaking", "coin"], 2, "Unknown tie-breaking 'coin'. Known: larger-subtree, random."),
+        (
+            ["corridor", "--tie-breaking", "coin"],
+            2,
+            "Unknown tie-breaking 'coin'. Known: larger-subtree, policy, random.",
+        ),
         (["corridor", "--budget", "0"], 2, "Invalid value for '--budget'"),
         (["corridor", "--budget", "-7"], 2, "Invalid value for '--budget'"),
         (["corridor", "--budget", "1e9"], 2, "Invalid value for '--budget'"),
@@ -590,6 +594,8 @@ def test_games_lists_all_games_and_their_suites(cli: Cli) -> None:
 def test_agents_lists_the_agents(cli: Cli) -> None:
     rows = {row["agent"]: row for row in cli("agents", "--json").object["agents"]}
     assert set(rows) == {
+        "riw-plus",
+        "n-cpl-plus",
         "riw-c",
         "riw-d",
         "iw1",

@@ -36,10 +36,14 @@ from tests.support.command_line import Cli, in_a_process, on_a_terminal, on_scre
 from tests.support.runs import contents
 
 #: Two intervals, in about a second.
-_WAVE = ("--set", "learning.schedule.wave=8")
-SMALL = ("--interactions", 4000, "--interval", 500, "--budget", 5, "--max-frames", 200, *_WAVE)
+_FIRST = tuple(
+    word
+    for choice in ("schedule.wave=8", "start=fan-in", "value.clipping=together")
+    for word in ("--set", f"learning.{choice}")
+)
+SMALL = ("--interactions", 4000, "--interval", 500, "--budget", 5, "--max-frames", 200, *_FIRST)
 #: So many that there is time to interrupt them.
-LONG = ("--interactions", 15_000, "--interval", 500, "--budget", 5, "--max-frames", 200, *_WAVE)
+LONG = ("--interactions", 15_000, "--interval", 500, "--budget", 5, "--max-frames", 200, *_FIRST)
 COMMANDS = [["train"], ["evaluate"], ["runs"], ["curve"], ["bench", "learning"]]
 
 
@@ -184,7 +188,11 @@ def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(c
         ([], 2, "Which game? Give its name, or --resume DIR to resume a run."),
         (["breakot"], 2, "Unknown game 'breakot'. Did you mean 'breakout'?"),
         (["corridor", "--agent", "ncpl"], 2, "Unknown agent 'ncpl'. Did you mean 'n-cpl'?"),
-        (["corridor", "--agent", "riw-c"], 2, "riw-c learns nothing; the agents that do are n-cpl, n-cpl-d, cpl."),
+        (
+            ["corridor", "--agent", "riw-c"],
+            2,
+            "riw-c learns nothing; the agents that do are n-cpl, n-cpl-d, cpl, n-cpl-plus.",
+        ),
         (
             *(["corridor", "--interactions", "2000"], 2),
             "An interval of 1,000,000 interactions is larger than the training budget of 2,000; "
@@ -712,7 +720,7 @@ def test_curve_draws_a_run(cli: Cli, run: Path) -> None:
     assert (told["figure"], len(told["runs"][0]["intervals"])) == ("a/b.svg", 2)
     RunDirectory.create(Path("new"), protocol_of(4000), 0)
     for arguments, complaint in (
-        (["new"], "new has not finished an interval yet: there is nothing to draw."),
+        (["new"], "No episode has ended in a finished interval of new yet: there is nothing to draw."),
         ([run, "-o", "curve.pdf"], "A figure is a .png or an .svg, not '.pdf'."),
         (["nowhere"], "There is no run in nowhere: it has no run.json."),
     ):

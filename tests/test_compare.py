@@ -9,13 +9,11 @@ import pytest
 from scipy import stats
 
 from noveltree.analysis.comparison import compare
-from noveltree.benchmark import run_benchmark
-from noveltree.benchmark.executors import LocalExecutor
 from noveltree.errors import InputError, RecordError
 from noveltree.results import Sample, read_results
 from noveltree.results.tables import read_tables
 from noveltree.trial import train
-from tests.support.benchmarks import TINY, create
+from tests.support.benchmarks import TINY, played
 from tests.support.command_line import Cli
 from tests.support.runs import small_protocol
 
@@ -151,7 +149,7 @@ class TestCommandLine:
         assert "Unknown unit 'trial'. Did you mean 'trials'?" in cli("compare", *names, "--by", "trial").sentence
 
     def test_a_run_against_a_benchmark(self, cli: Cli) -> None:
-        run_benchmark(create(Path("bench")), LocalExecutor(2))
+        played(Path("bench"))
         train(Path("run"), small_protocol())
         assert cli("compare", "run", "bench:riw-d", "--json").object["games"][0]["game"] == "corridor"
 
@@ -174,9 +172,7 @@ def test_other_conditions_are_warned_about(cli: Cli, tmp_path: Path) -> None:
     )
     assert "100 interactions per decision" in told["conditions"]["first"]
     for budget in (5, 6):
-        run_benchmark(
-            create(tmp_path / str(budget), TINY.replace("budget: 5", f"budget: {budget}")), LocalExecutor(2)
-        )
+        played(tmp_path / str(budget), TINY.replace("budget: 5", f"budget: {budget}"))
     shown = cli("compare", tmp_path / "5:riw-c", tmp_path / "6:riw-c")
     assert "Warning: their conditions differ: budget 6. Compare with care." in shown.err
     assert cli("compare", tmp_path / "5:riw-c", tmp_path / "5:riw-d").err == ""

@@ -17,19 +17,21 @@ import typer
 from matplotlib.image import imread
 from typer.testing import CliRunner
 
-from noveltree.analysis import mean_curve, up_to
+from noveltree.analysis import AuthorsWay, authors_way, mean_curve, up_to
 from noveltree.analysis.curves import points_of_trial
 from noveltree.cli import common
 from noveltree.cli.curve import curve
 from noveltree.errors import InputError, OutputError, RecordError
 from noveltree.learning import LearningSettings
 from noveltree.protocol import make_protocol
-from noveltree.published import Million, TrialCurve, authors_curve
+from noveltree.published import Million, TrialCurve, authors_curve, nearest_agent
 from noveltree.records.run_directory import RunDirectory
-from noveltree.report.curves import runs_chart
+from noveltree.report.curves import recorded_curves, runs_chart
+from noveltree.report.document import Table
 from noveltree.report.figure import FigureFormat, draw_figure
 from noveltree.results import RunCurve, RunPoint, read_curve
 from noveltree.results.curves import points_of_intervals
+from noveltree.results.recorded import LearningCurves
 from noveltree.simulators.games import PAPER_GAMES
 
 ROOT = Path(__file__).parent.parent
@@ -283,7 +285,13 @@ class TestCommand:
         make_run(tmp_path / "run")
         curve([tmp_path / "run"])
         assert (tmp_path / "run" / "curve.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
-        assert capsys.readouterr().out == f"Figure: {tmp_path / 'run' / 'curve.png'}\n"
+        figure, way = capsys.readouterr().out.splitlines()
+        assert figure == f"Figure: {tmp_path / 'run' / 'curve.png'}"
+        # (4,000 - 4,891.556) / (31,101.92 - 4,891.556), by the authors' five trials.
+        assert way == (
+            "noveltree, seed 0: 4,000 after 1,520,000 interactions, -3% of the authors' way from 4,891.56 in the "
+            "1st to 31,101.9 in the 20th million"
+        )
 
     def test_json_is_the_numbers_and_nothing_else(self, tmp_path: Path) -> None:
         first = make_run(tmp_path / "first")
@@ -341,7 +349,10 @@ class TestCommand:
     def test_a_run_without_a_finished_interval_is_refused(self, tmp_path: Path) -> None:
         run = make_run(tmp_path / "run")
         run.cut_metrics(0)
-        with pytest.raises(InputError, match=r"run has not finished an interval yet: there is nothing to draw\."):
+        with pytest.raises(
+            InputError,
+            match=r"No episode has ended in a finished interval of .*run yet: there is nothing to draw\.",
+        ):
             curve([tmp_path / "run"])
 
     def test_another_format_is_refused(self, tmp_path: Path) -> None:
@@ -364,3 +375,28 @@ class TestCommand:
         monkeypatch.setattr(common.importlib.util, "find_spec", lambda package: None)
         with pytest.raises(InputError, match=r"Drawing needs matplotlib.*'noveltree\[plot\]'"):
             curve([tmp_path])
+
+
+def test_the_way_of_the_authors_by_hand() -> None:
+    way = AuthorsWay(first=100.0, last=300.0)
+    assert (way.share(100.0), way.share(150.0), way.share(400.0)) == (0.0, 0.25, 1.5)
+    qbert = authors_way("qbert")
+    assert qbert is not None
+    assert (round(qbert.first), round(qbert.last)) == (4892, 31102)
+    assert authors_way("corridor") is None
+
+
+def test_behind_an_agent_that_the_authors_do_not_have_stands_n_cpl() -> None:
+    assert [nearest_agent(agent) for agent in ("cpl", "n-cpl-d", "n-cpl-plus")] == ["cpl", "n-cpl-d", "n-cpl"]
+
+
+def test_a_report_says_how_much_of_the_authors_way_was_come() -> None:
+    points = (RunPoint(1, 200_000, 4, 9_000.0),)
+    runs = tuple(RunCurve(f"seed {seed}", points, score) for seed, score in enumerate((17_000.0, 19_000.0)))
+    section = recorded_curves([LearningCurves("n-cpl-plus", "n-cpl-plus", "", "qbert", runs)])
+    assert section is not None
+    (table,) = (block for block in section.blocks if isinstance(block, Table))
+    # (18,000 - 4,891.556) / 26,210.364
+    assert [cell.text for cell in table.rows[0]] == [
+        *("Qbert", "n-cpl-plus", "2", "200,000", "18,000", "4,891.56", "31,101.9", "50%"),
+    ]

@@ -68,7 +68,7 @@ def test_neither_do_kills_of_workers_and_of_their_master(
     kills = attempt = 0
     while kills < 6:
         run = tmp_path / f"run{attempt}"
-        options = ("--loop", loop, "--kills", "6", "--longest-life", "5", "--workers", "2", "--seed", str(attempt))
+        options = ("--loop", loop, "--kills", "6", "--longest-life", "3", "--workers", "2", "--seed", str(attempt))
         killed = kill_and_resume(run, *options)
         assert contents(run) == undisturbed
         assert killed.workers_left == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,41 @@ def make_value_learner(**settings: Any) -> ValueLearner:
     architecture = value_of(VECTOR)
     weights = architecture.initial_weights(rng=np.random.default_rng(0))
     return ValueLearner(architecture, weights, ValueSettings(**settings))
+
+
+def test_glorots_start_by_hand() -> None:
+    """A convolution's inputs and outputs count its window: (4 + 32) * 64 in the first layer of Mnih et al."""
+    architecture = value_of(SCREEN)
+    weights = architecture.initial_weights(rng=np.random.default_rng(0), start="glorot")
+    sides = {"0": (4 + 32) * 64, "1": (32 + 64) * 16, "2": (64 + 64) * 9, "3": weights["3.weight"].shape[1] + 512}
+    for layer, total in {**sides, "4": 512 + 1}.items():
+        bound = math.sqrt(6.0 / total)
+        assert 0.98 * bound < np.abs(weights[f"{layer}.weight"]).max() <= bound
+        assert not weights[f"{layer}.bias"].any()
+
+
+def test_from_glorots_start_the_target_network_has_weights_of_its_own_until_it_is_refreshed() -> None:
+    snapshot = initial_snapshot(VECTOR, 2, rng=np.random.default_rng(0), start="glorot")
+    assert not np.array_equal(snapshot.weights["target"]["0.weight"], snapshot.weights["value"]["0.weight"])
+    learner = CplLearner(snapshot, LearningSettings(start="glorot", value=ValueSettings(at_least=0, refresh=40)))
+    rng = np.random.default_rng(0)
+    learner.take_in(path([1.0] * 39, terminal=False), rng=rng)
+    assert np.array_equal(learner.value.target["0.weight"], snapshot.weights["target"]["0.weight"])
+    learner.take_in(path([1.0], terminal=False), rng=rng)
+    assert np.array_equal(learner.value.target["0.weight"], learner.value.network.weights()["0.weight"])
+
+
+@pytest.mark.parametrize("clipping", ["together", "each"])
+def test_gradients_are_shortened_together_or_each_by_itself(clipping: str) -> None:
+    learner = make_value_learner(at_least=0, every=1, batches=1, batch=4, gradient_norm=1e-3, clipping=clipping)
+    learner.take_in(path([50.0], terminal=True), Experience(VECTOR), rng=np.random.default_rng(0))
+    gradients = [parameter.grad for parameter in learner.network.parameters()]
+    norms = [float(gradient.norm()) for gradient in gradients if gradient is not None]
+    if clipping == "together":
+        assert math.sqrt(sum(norm**2 for norm in norms)) == pytest.approx(1e-3, rel=1e-2)
+    else:  # the last bias is 1 away from its target in Huber's loss, the others are not short either
+        assert norms[-1] == pytest.approx(1e-3, rel=1e-2)
+        assert sum(norm == pytest.approx(1e-3, rel=1e-2) for norm in norms) > 1
 
 
 def path(rewards: list[float], *, terminal: bool, actions: list[int] | None = None) -> CriticalPath:
@@ -478,6 +514,25 @@ class TestSchedule:
         third = second.after(bad, second.judge(bad))
         assert third.baseline is None  # after a rejection the next interval is not tested
         assert third.judge(bad).accepted
+
+    def test_a_window_is_tested_when_it_is_full_by_the_returns_of_all_its_intervals(self) -> None:
+        schedule = Schedule(ScheduleSettings(interactions=1000, interval=10, window=25))
+        for returns in ((10.0,), (), (11.0,)):
+            assert schedule.closes_window(Interval(10, returns)) == (returns == (11.0,))
+            schedule = schedule.after(Interval(10, returns), schedule.judge(Interval(10, returns)))
+        assert schedule.baseline == (10.0, 11.0)
+        assert schedule.window == Interval(0, ())
+        for returns in ((1.0,), (2.0, 1.0)):
+            assert schedule.judge(Interval(10, returns)) == Verdict(True, None), "not yet"
+            schedule = schedule.after(Interval(10, returns), Verdict(True, None))
+        verdict = schedule.judge(Interval(10, (2.0,)))
+        assert not verdict.accepted
+        # Welch, by hand: 10, 11 against 1, 2, 1, 2.
+        assert verdict.p_value == pytest.approx(
+            float(stats.ttest_ind([1.0, 2.0, 1.0, 2.0], [10.0, 11.0], equal_var=False).pvalue)
+        )
+        assert schedule.after(Interval(10, (2.0,)), verdict).baseline is None
+        assert Schedule.from_json(schedule.settings, json.loads(json.dumps(schedule.to_json()))) == schedule
 
     def test_training_is_over_when_less_than_half_an_interval_is_left(self) -> None:
         settings = ScheduleSettings(interactions=1000, interval=100)

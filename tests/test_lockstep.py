@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from noveltree.collection import Collected, Workers
 from noveltree.errors import InputError
 from noveltree.learning import LearningSettings
 from noveltree.learning.experience import Experience
@@ -26,6 +23,7 @@ from noveltree.trial import Watcher, train
 from noveltree.trial.lockstep import Lockstep
 from noveltree.trial.trial import Trial
 from tests.support.runs import contents, small_protocol
+from tests.support.workers import DyingWorkers
 
 
 def protocol(*, lanes: int = 3, decisions: int = 4, **choices: Any) -> Protocol:
@@ -111,26 +109,11 @@ def test_the_number_of_lanes_is_part_of_the_protocol(directory: Path, tmp_path: 
         train(directory, protocol(lanes=2))
 
 
-class _DyingWorkers(Workers):
-    """Workers of which one is killed now and then, in the middle of a round."""
-
-    deaths = 0
-    _collected = 0
-
-    def collect(self) -> Collected:
-        collected = super().collect()
-        self._collected += 1
-        if self._collected % 7 == 0 and self.deaths < 4:
-            os.kill(self.processes[self.deaths % 2], signal.SIGKILL)
-            self.deaths += 1
-        return collected
-
-
 def test_a_worker_that_dies_is_replaced_and_its_lanes_go_on_where_they_were(
     directory: Path, tmp_path: Path
 ) -> None:
     run = RunDirectory.create(tmp_path / "run", protocol(), seed=0)
-    with contextlib.closing(_DyingWorkers(run.protocol, seed=0, workers=2, at_once=2)) as workers:
+    with contextlib.closing(DyingWorkers(run.protocol, every=7)) as workers:
         trial = Trial(run, workers, Watcher())
         trial.complete(Lockstep(trial))
         assert workers.deaths == 4
@@ -171,18 +154,18 @@ def test_a_trial_that_was_cut_off_after_any_round_goes_on_to_the_bit(
 
 def test_with_convolutions_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learning = LearningSettings(
-        schedule=ScheduleSettings(interactions=800, interval=400),
-        value=ValueSettings(at_least=16, every=8, batch=16, refresh=60),
+        schedule=ScheduleSettings(interactions=400, interval=200),
+        value=ValueSettings(at_least=16, every=8, batch=16, refresh=20),
         loop=LockstepSettings(lanes=2, decisions=5),
         evaluation_episodes=1,
     )
-    pong = make_protocol("pong", agent="n-cpl", budget=10, max_frames=300, learning=learning)
+    pong = make_protocol("pong", agent="n-cpl", budget=10, max_frames=150, learning=learning)
     train(tmp_path / "whole", pong)
     write = Lockstep._write_checkpoint
 
     def cut(loop: Lockstep) -> None:
         write(loop)
-        if loop._state.rounds in (3, 5):
+        if loop._state.rounds in (1, 3):
             raise _Cut
 
     with monkeypatch.context() as patch:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import weakref
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,25 +27,10 @@ from noveltree.lookahead import (
 )
 from noveltree.novelty import ClassicTable, DepthTable
 from noveltree.simulators import Corridor, State, Transition
-from noveltree.tree import NO_FEATURE, UNIFORM, Lookahead, Node, Probabilities
-from tests.support.worlds import ScriptedRng, TableFeatures, TableWorld, tree_of
+from noveltree.tree import NO_FEATURE, Lookahead, Node, Probabilities
+from tests.support.worlds import BINARY, ScriptedRng, TableFeatures, TableWorld, grow, tree_of
 
 LEFT, RIGHT = 0, 1
-
-
-def grow(world: Any, planner: Any, budget: int, rng: Any) -> Lookahead:
-    """The lookahead of one time step from the start of `world`."""
-    lookahead = Lookahead(
-        world,
-        world.start(),
-        base_policy=UNIFORM,
-        termination_cost=0.0,
-        node_type=planner.node_type,
-    )
-    lookahead.begin_time_step()
-    for _ in planner.plan(lookahead, Interactions(budget).start(), rng=rng):
-        raise AssertionError("nothing is to be asked")
-    return lookahead
 
 
 def indices(*features: int) -> np.ndarray:
@@ -59,19 +43,6 @@ def labels(lookahead: Lookahead) -> dict[tuple[int, ...], str]:
         path: ("N" if node.novel else "-") + ("S" if node.solved else "-")
         for path, node in tree_of(lookahead).items()
     }
-
-
-# A tree of two levels, all states different: 0 -> 1, 2; 1 -> 3, 4; 2 -> 5, 6; the leaves are terminal.
-BINARY = TableWorld(
-    table=[
-        [(1, 0.0), (2, 1.0)],
-        [(3, 5.0), (4, 0.0)],
-        [(5, 2.0), (6, 3.0)],
-        *[[(0, 0.0), (0, 0.0)]] * 4,
-    ],
-    terminal=frozenset({3, 4, 5, 6}),
-    features=[frozenset({i}) for i in range(7)],
-)
 
 
 class TestDefinition2ActionSelection:

@@ -12,7 +12,7 @@ from noveltree.agents import AGENTS
 from noveltree.episodes import End
 from noveltree.errors import InputError, RecordError, UnknownNameError
 from noveltree.learning import LearningSettings
-from noveltree.learning.settings import PolicySettings, ScheduleSettings
+from noveltree.learning.settings import PolicySettings, ScheduleSettings, ValueSettings
 from noveltree.lookahead import Interactions, Seconds
 from noveltree.protocol import (
     DEFAULT_PRESET,
@@ -71,6 +71,9 @@ OTHERS: dict[str, Any] = {
     "features": "ram",
     "horizon": None,
     "discount": 0.99,
+    "reward_weight": 0.97,
+    "rollout_cap": 8,
+    "duplicates": True,
     "tie_breaking": "larger-subtree",
     "rollout_depth": 10,
     "exploration": 1.0,
@@ -199,8 +202,8 @@ def test_a_protocol_cannot_be_changed() -> None:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_exactly_the_settings_that_an_agent_uses_are_set(agent: str) -> None:
     protocol = make_protocol("pong", agent=agent)
-    names = ("features", "horizon", "discount", "cache", "tie_breaking", "rollout_depth", "exploration")
-    assert {name for name in names if getattr(protocol, name) is not None} == set(AGENTS[agent].uses)
+    names = {"features", "horizon", "discount", "cache", "tie_breaking", "rollout_depth", "exploration"}
+    assert {name for name in names if getattr(protocol, name) is not None} == names & {*AGENTS[agent].uses}
     assert protocol.novelty == AGENTS[agent].novelty
 
 
@@ -305,7 +308,7 @@ def test_a_budget_that_makes_no_sense_is_refused(choices: dict[str, Any], compla
         ("pong", {"preset": "otole-2021"}, "Unknown preset 'otole-2021'. Did you mean 'otoole-2021'?"),
         ("pong", {"agent": "riw"}, "Unknown agent 'riw'. Did you mean 'riw-"),
         ("pong", {"features": "pixel"}, "Unknown feature set 'pixel'. Did you mean 'pixels'?"),
-        ("pong", {"tie_breaking": "coin"}, "Unknown tie-breaking 'coin'. Known: larger-subtree, random."),
+        ("pong", {"tie_breaking": "coin"}, "Unknown tie-breaking 'coin'. Known: larger-subtree, policy, random."),
     ],
 )
 def test_an_unknown_name_is_answered_with_the_known_ones(
@@ -425,12 +428,12 @@ def test_methods_under_the_same_conditions_are_comparable() -> None:
 
 # Learning
 
-#: What new protocols have; the default is what records without it were played with.
-NOW = ScheduleSettings(wave=None)
+#: What new protocols have; the defaults are what records without it were played with.
+NOW = LearningSettings(start="glorot", value=ValueSettings(clipping="each"), schedule=ScheduleSettings(wave=None))
 
 
 def test_agents_that_learn_have_learning_settings_and_others_have_none() -> None:
-    assert make_protocol("corridor", agent="n-cpl").learning == LearningSettings(schedule=NOW)
+    assert make_protocol("corridor", agent="n-cpl").learning == NOW
     assert make_protocol("corridor", agent="riw-c").learning is None
     with pytest.raises(InputError, match="riw-c learns nothing"):
         make_protocol("corridor", agent="riw-c", learning=LearningSettings())
@@ -438,9 +441,8 @@ def test_agents_that_learn_have_learning_settings_and_others_have_none() -> None
 
 def test_the_hash_changes_with_a_learning_setting_and_survives_json() -> None:
     first = make_protocol("corridor", agent="n-cpl")
-    second = make_protocol(
-        "corridor", agent="n-cpl", learning=LearningSettings(policy=PolicySettings(epochs=9), schedule=NOW)
-    )
+    changed = NOW.model_copy(update={"policy": PolicySettings(epochs=9)})
+    second = make_protocol("corridor", agent="n-cpl", learning=changed)
     assert first.hash != second.hash
     assert parse_protocol(second.model_dump(mode="json")) == second
     (difference,) = compare_protocols(first, second)
@@ -450,8 +452,8 @@ def test_the_hash_changes_with_a_learning_setting_and_survives_json() -> None:
 
 def test_training_for_longer_is_not_comparable() -> None:
     first = make_protocol("corridor", agent="n-cpl")
-    schedule = ScheduleSettings(interactions=1_000_000, wave=None)
-    second = make_protocol("corridor", agent="n-cpl", learning=LearningSettings(schedule=schedule))
+    longer = NOW.model_copy(update={"schedule": ScheduleSettings(interactions=40_000_000, wave=None)})
+    second = make_protocol("corridor", agent="n-cpl", learning=longer)
     (difference,) = compare_protocols(first, second)
     assert not difference.comparable
 

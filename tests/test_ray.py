@@ -16,11 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from noveltree.benchmark import run_benchmark
-from noveltree.benchmark.executors import LocalExecutor
 from noveltree.records.run_directory import RunDirectory
 from noveltree.trial import train
-from tests.support.benchmarks import SMALL, TINY, create, table
+from tests.support.benchmarks import SMALL, TINY, create, played, table
 from tests.support.command_line import NOVELTREE
 from tests.support.processes import descendants_of, is_alive, wait_until
 from tests.support.runs import contents, small_protocol
@@ -41,6 +39,7 @@ class TwoNodes:
         self.environment = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         self.environment.pop("RAY_ADDRESS", None)
         self._trials: set[int] = set()
+        self._whole = True
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.support.two_nodes"],
             cwd=Path(__file__).parent.parent,
@@ -53,10 +52,14 @@ class TwoNodes:
         self.address = self._read_line()
 
     def kill_node(self) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write("kill\n")
-        self._process.stdin.flush()
-        assert self._read_line() == "killed"
+        self._say("kill")
+        self._whole = False
+
+    def make_whole(self) -> None:
+        """Start a node in place of one that was killed."""
+        if not self._whole:
+            self._say("add")
+            self._whole = True
 
     def close(self) -> None:
         self._process.communicate(timeout=60)
@@ -79,6 +82,12 @@ class TwoNodes:
                     self._trials.add(process)
         return [process for process in self._trials if is_alive(process)]  # also of workers that are dead
 
+    def _say(self, word: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{word}\n")
+        self._process.stdin.flush()
+        assert self._read_line() == "done"
+
     def _read_line(self) -> str:
         assert self._process.stdout is not None
         line = self._process.stdout.readline().strip()
@@ -86,10 +95,16 @@ class TwoNodes:
         return line
 
 
-@pytest.fixture
-def cluster() -> Iterator[TwoNodes]:
+@pytest.fixture(scope="module")
+def started() -> Iterator[TwoNodes]:
     with contextlib.closing(TwoNodes()) as made:
         yield made
+
+
+@pytest.fixture
+def cluster(started: TwoNodes) -> TwoNodes:
+    started.make_whole()
+    return started
 
 
 def finish(process: subprocess.Popen[str]) -> dict[str, object]:
@@ -101,7 +116,7 @@ def finish(process: subprocess.Popen[str]) -> dict[str, object]:
 
 
 def test_a_node_that_dies_under_a_benchmark_changes_nothing(cluster: TwoNodes, tmp_path: Path) -> None:
-    run_benchmark(create(tmp_path / "local", TRIALS), LocalExecutor(2))
+    played(tmp_path / "local", TRIALS)
     create(tmp_path / "ray", TRIALS)
     process = cluster.start("benchmark", "resume", tmp_path / "ray")
     wait_until(lambda: len(list(tmp_path.glob("ray/trials/*/*/*/evaluation/*/*.json"))) > 0, 120)
@@ -114,13 +129,9 @@ def test_a_node_that_dies_under_a_benchmark_changes_nothing(cluster: TwoNodes, t
 def test_without_the_token_nobody_gets_in_and_an_interrupt_leaves_no_trial_behind(
     cluster: TwoNodes, tmp_path: Path
 ) -> None:
+    create(tmp_path / "intruder")
     create(tmp_path / "benchmark", TINY.replace("corridor", "breakout").replace("max_frames: 200", ""))
-    refused = cluster.start("benchmark", "resume", tmp_path / "benchmark", RAY_AUTH_TOKEN="wrong" * 8)
-    out, err = refused.communicate(timeout=120)
-    assert refused.returncode == 2
-    assert out == ""
-    assert f"Error: Cannot connect to the Ray cluster at {cluster.address}: " in err
-    assert "token" in err
+    refused = cluster.start("benchmark", "resume", tmp_path / "intruder", RAY_AUTH_TOKEN="wrong" * 8)
     process = cluster.start("benchmark", "resume", tmp_path / "benchmark")
     wait_until(lambda: len(cluster.trial_processes()) == 2, 120)
     process.send_signal(signal.SIGTERM)
@@ -130,6 +141,11 @@ def test_without_the_token_nobody_gets_in_and_an_interrupt_leaves_no_trial_behin
     assert process.returncode == 130
     assert err.endswith(f"To resume: noveltree benchmark resume {tmp_path / 'benchmark'}\n")
     wait_until(lambda: not cluster.trial_processes(), 30)
+    out, err = refused.communicate(timeout=120)
+    assert refused.returncode == 2
+    assert out == ""
+    assert f"Error: Cannot connect to the Ray cluster at {cluster.address}: " in err
+    assert "token" in err
 
 
 def test_a_node_that_dies_under_a_trial_changes_nothing(cluster: TwoNodes, tmp_path: Path) -> None:
@@ -144,7 +160,7 @@ def test_a_node_that_dies_under_a_trial_changes_nothing(cluster: TwoNodes, tmp_p
 
 
 def test_without_an_address_a_cluster_is_started_on_this_machine(tmp_path: Path) -> None:
-    run_benchmark(create(tmp_path / "local"), LocalExecutor(2))
+    played(tmp_path / "local")
     create(tmp_path / "ray")
     result = subprocess.run(
         [*NOVELTREE, "benchmark", "resume", str(tmp_path / "ray"), "--executor", "ray", "--workers", "2", "--json"],

@@ -13,8 +13,6 @@ import pytest
 
 from noveltree.analysis.aggregate import bootstrap, interquartile_mean
 from noveltree.analysis.summary import human_normalised
-from noveltree.benchmark import run_benchmark
-from noveltree.benchmark.executors import LocalExecutor
 from noveltree.errors import InputError, RecordError
 from noveltree.protocol import make_protocol
 from noveltree.published import OTHER_AGENTS
@@ -36,7 +34,7 @@ from noveltree.results import (
     results_of_frame,
 )
 from noveltree.results.comparable import settings_in_words
-from tests.support.benchmarks import TINY, create
+from tests.support.benchmarks import TINY, create, played
 from tests.support.command_line import Cli
 from tests.support.reports import report_of, table
 
@@ -121,8 +119,7 @@ class TestComparable:
 
     def test_who_an_agent_is_and_what_is_unusual_about_it_is_said(self, tmp_path: Path) -> None:
         text = TINY.replace("[riw-c, riw-d]", "[{agent: rtdp, name: mine}]")
-        run_benchmark(create(tmp_path / "bench", text), LocalExecutor(2))
-        (agent,) = read_records([tmp_path / "bench"]).agents
+        (agent,) = read_records([played(tmp_path / "bench", text)]).agents
         assert agent.settings.startswith("the agent rtdp, ")
 
         unusual = make_protocol("pong", agent="riw-c", discount=0.5, horizon=3)

@@ -36,6 +36,7 @@ from noveltree.trial.intervals import Intervals
 from noveltree.trial.memory import available_memory, check_memory, estimate_memory
 from noveltree.trial.trial import Trial
 from tests.support.runs import contents, small_protocol
+from tests.support.workers import DyingWorkers
 
 
 @pytest.fixture(scope="module")
@@ -442,27 +443,12 @@ def test_episodes_whose_states_cannot_be_stored_are_played_again(
 # Workers
 
 
-class _DyingWorkers(Workers):
-    """Workers of which one is killed after every second episode, in the middle of its others, four times."""
-
-    deaths = 0
-    _collected = 0
-
-    def collect(self) -> Collected:
-        collected = super().collect()
-        self._collected += 1
-        if self._collected % 2 == 0 and self.deaths < 4:
-            os.kill(self.processes[self.deaths % 2], signal.SIGKILL)
-            self.deaths += 1
-        return collected
-
-
 def test_a_worker_that_dies_is_replaced_and_its_episodes_are_played_again(
     tmp_path: Path, undisturbed: Path
 ) -> None:
     protocol = small_protocol()
     run = RunDirectory.create(tmp_path / "run", protocol, seed=0)
-    with contextlib.closing(_DyingWorkers(protocol, seed=0, workers=2, at_once=2)) as workers:
+    with contextlib.closing(DyingWorkers(protocol, every=2)) as workers:
         run_intervals(run, workers)
         assert workers.deaths == 4
     assert contents(tmp_path / "run") == contents(undisturbed)

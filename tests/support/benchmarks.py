@@ -65,13 +65,17 @@ def table(directory: Path) -> list[dict[str, str]]:
 
 def played(path: Path, text: str = TINY) -> Path:
     """A benchmark whose trials were all played, in this process."""
-    benchmark = create(path, text)
+    play_all(create(path, text))
+    return path
+
+
+def play_all(benchmark: BenchmarkDirectory) -> None:
+    """Play all trials in this process, which need not start others and load everything there again."""
     for trial in benchmark.trials:
         if trial.protocol.learning is None:
             play_trial(benchmark.run_path(trial), trial.protocol, seed=trial.seed, episodes=trial.episodes)
         else:
             train(benchmark.run_path(trial), trial.protocol, seed=trial.seed)
-    return path
 
 
 def fail(benchmark: Path, trial: str, error: str) -> None:

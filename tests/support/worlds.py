@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 from noveltree.features import FeatureSet
+from noveltree.lookahead import Interactions
 from noveltree.simulators import State, Transition
-from noveltree.tree import Lookahead, Node
+from noveltree.tree import UNIFORM, Lookahead, Node
 
 
 class TableState(State):
@@ -56,6 +58,34 @@ class TableFeatures(FeatureSet):
     def __call__(self, node: Node) -> np.ndarray:
         assert isinstance(node.state, TableState)
         return np.array(sorted(self._world.features[node.state.name]), dtype=np.int32)
+
+
+#: A tree of two levels, all states different: 0 -> 1, 2; 1 -> 3, 4; 2 -> 5, 6; the leaves are terminal.
+BINARY = TableWorld(
+    table=[
+        [(1, 0.0), (2, 1.0)],
+        [(3, 5.0), (4, 0.0)],
+        [(5, 2.0), (6, 3.0)],
+        *[[(0, 0.0), (0, 0.0)]] * 4,
+    ],
+    terminal=frozenset({3, 4, 5, 6}),
+    features=[frozenset({i}) for i in range(7)],
+)
+
+
+def grow(world: Any, planner: Any, budget: int, rng: Any) -> Lookahead:
+    """The lookahead of one time step from the start of `world`."""
+    lookahead = Lookahead(
+        world,
+        world.start(),
+        base_policy=UNIFORM,
+        termination_cost=0.0,
+        node_type=planner.node_type,
+    )
+    lookahead.begin_time_step()
+    for _ in planner.plan(lookahead, Interactions(budget).start(), rng=rng):
+        raise AssertionError("nothing is to be asked")
+    return lookahead
 
 
 def node_of(state: State, *, actions: int = 1) -> Node:

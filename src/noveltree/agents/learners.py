@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from noveltree.agents.planners import RIW_C, RIW_D, UNPRUNED
+from noveltree.agents.planners import RIW_C, RIW_D, RIW_PLUS, UNPRUNED
 from noveltree.lookahead import POLICY, VALUE
 
 N_CPL = dataclasses.replace(
@@ -25,5 +25,13 @@ CPL = dataclasses.replace(
     UNPRUNED,
     name="cpl",
     summary="Unpruned rollouts with a base policy and a termination cost learnt from the critical path",
+    heads=(POLICY, VALUE),
+)
+
+N_CPL_PLUS = dataclasses.replace(
+    RIW_PLUS,
+    name="n-cpl-plus",
+    summary="RIW+ with a base policy and a termination cost that one network learns while it plays",
+    defaults={**RIW_PLUS.defaults, "tie_breaking": "policy"},
     heads=(POLICY, VALUE),
 )

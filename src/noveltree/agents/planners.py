@@ -2,44 +2,52 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
+
 from noveltree.agents.agent import Agent
 from noveltree.agents.settings import Settings
 from noveltree.features import make_features
 from noveltree.lookahead import (
     BreadthFirst,
+    Duplicates,
     LeafValues,
     NoLookahead,
     NoPruning,
     NoveltyPruning,
     OneStepRollouts,
     Planner,
+    Pruning,
     Rollouts,
     Uct,
 )
-from noveltree.novelty import ClassicTable, DepthTable
+from noveltree.novelty import ClassicTable, DepthTable, NoveltyTable
 from noveltree.simulators import State
 
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking")
-_WIDTH_SEARCH = ("features", *_SEARCH)
+_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates")
 
 
-def _riw_c(start: State, settings: Settings) -> Planner:
-    pruning = NoveltyPruning(make_features(settings.features, start), ClassicTable())
-    return Rollouts(pruning, settings.horizon, LeafValues(settings.discount))
+def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings], Planner]:
+    def assemble(start: State, settings: Settings) -> Planner:
+        return _rollouts(NoveltyPruning(make_features(settings.features, start), table()), settings)
+
+    return assemble
+
+
+def _rollouts(pruning: Pruning, settings: Settings) -> Planner:
+    backup = LeafValues(settings.discount, settings.reward_weight)
+    duplicates = Duplicates() if settings.duplicates else None
+    return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates)
 
 
 RIW_C = Agent(
     name="riw-c",
     summary="Rollout IW(1) with classic novelty",
     novelty="classic",
-    assemble=_riw_c,
-    uses=_WIDTH_SEARCH,
+    assemble=_rollout_iw(ClassicTable),
+    uses=("features", *_ROLLOUTS),
 )
-
-
-def _riw_d(start: State, settings: Settings) -> Planner:
-    pruning = NoveltyPruning(make_features(settings.features, start), DepthTable())
-    return Rollouts(pruning, settings.horizon, LeafValues(settings.discount))
 
 
 # As Bandres et al. (2018) defined RIW(1).
@@ -47,8 +55,16 @@ RIW_D = Agent(
     name="riw-d",
     summary="Rollout IW(1) with depth novelty",
     novelty="depth",
-    assemble=_riw_d,
-    uses=_WIDTH_SEARCH,
+    assemble=_rollout_iw(DepthTable),
+    uses=("features", *_ROLLOUTS),
+)
+
+
+RIW_PLUS = dataclasses.replace(
+    RIW_C,
+    name="riw-plus",
+    summary="RIW_C that leaves out duplicates, with rewards that count less the later they come",
+    defaults={"reward_weight": 0.97, "duplicates": True},
 )
 
 
@@ -63,7 +79,7 @@ IW1 = Agent(
     summary="Breadth-first IW(1) with classic novelty",
     novelty="classic",
     assemble=_iw1,
-    uses=_WIDTH_SEARCH,
+    uses=("features", *_SEARCH),
 )
 
 
@@ -81,7 +97,7 @@ BFS = Agent(
 
 
 def _unpruned(start: State, settings: Settings) -> Planner:
-    return Rollouts(NoPruning(), settings.horizon, LeafValues(settings.discount))
+    return _rollouts(NoPruning(), settings)
 
 
 UNPRUNED = Agent(
@@ -89,7 +105,7 @@ UNPRUNED = Agent(
     summary="Rollouts to the horizon without pruning (CPL without networks)",
     novelty="none",
     assemble=_unpruned,
-    uses=_SEARCH,
+    uses=_ROLLOUTS,
 )
 
 

@@ -26,6 +26,19 @@ class Settings(SettingsModel):
         "actions below the root that a lookahead may reach", default=100, ge=1, le=_LARGEST_HORIZON
     )
     discount: float = setting("weight of a reward one action later, in the backup", default=1.0, gt=0, le=1)
+    reward_weight: float = setting(
+        "weight of a reward one action later, in the backup; unlike a discount it leaves termination costs alone",
+        default=1.0,
+        gt=0,
+        le=1,
+    )
+    rollout_cap: int | None = setting(
+        "nodes that one rollout may generate; null: as many as it can", default=None, ge=1
+    )
+    duplicates: bool = setting(
+        "whether an action is left out that has led to the same state as another one elsewhere in the lookahead",
+        default=False,
+    )
     cache: bool = setting("whether the executed action's subtree is kept", role="conditions", default=True)
     tie_breaking: str = setting(
         f"how one of several equally good actions is chosen: {', '.join(TIE_BREAKINGS)}", default="random"

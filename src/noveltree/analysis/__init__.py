@@ -12,7 +12,9 @@ from noveltree.analysis.anytime import AnytimeCurve as AnytimeCurve
 from noveltree.analysis.anytime import anytime_curves as anytime_curves
 from noveltree.analysis.comparison import Comparison as Comparison
 from noveltree.analysis.comparison import compare as compare
+from noveltree.analysis.curves import AuthorsWay as AuthorsWay
 from noveltree.analysis.curves import CurvePoint as CurvePoint
+from noveltree.analysis.curves import authors_way as authors_way
 from noveltree.analysis.curves import mean_curve as mean_curve
 from noveltree.analysis.curves import up_to as up_to
 from noveltree.analysis.pairwise import Pairwise as Pairwise

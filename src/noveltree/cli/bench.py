@@ -69,13 +69,14 @@ def learning(
     agent: Annotated[str, typer.Option(help="The agent.")] = "n-cpl",
     episodes_at_once: Annotated[int, typer.Option(help="Episodes at once in (b) and (c).", min=1)] = 32,
     decisions: Annotated[int, typer.Option(help="Decisions of each episode that are measured.", min=1)] = 8,
+    lanes: Annotated[int, typer.Option(help="Lanes in (d).", min=1)] = 8,
     workers: Annotated[bool, typer.Option(help="Also measure two worker processes.")] = True,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """CPU time of playing with networks and of learning, as a ratio to as many raw 15-frame emulator calls.
 
     (a) one episode; (b) several episodes at once; (c) several at once, and learning from them; (d) training in
-    lockstep with 8 lanes, checkpoints included.
+    lockstep, checkpoints included.
 
     [bold]Example[/]: noveltree bench learning --games qbert --decisions 16
     """
@@ -103,6 +104,7 @@ def learning(
             agent=agent,
             episodes_at_once=episodes_at_once,
             decisions=decisions,
+            lanes=lanes,
             workers=workers,
             on_cost=add,
         )

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noveltree.analysis import up_to
+from noveltree.analysis import AuthorsWay, authors_way, up_to
 from noveltree.cli.common import need_extra
 from noveltree.cli.console import out, print_json
 from noveltree.errors import InputError
-from noveltree.published import authors_curve
+from noveltree.published import authors_curve, nearest_agent
 from noveltree.records import write_atomically
 from noveltree.records.run_directory import RunDirectory
 from noveltree.report.curves import runs_chart
@@ -52,13 +52,17 @@ def curve(
     _check_same(opened)
     curves = [_curve(run, label) for run, label in zip(opened, _labels(opened), strict=True)]
     protocol = opened[0].protocol
-    authors = up_to(_end(opened, curves), authors_curve(protocol.game, protocol.agent))
+    authors = up_to(_end(opened, curves), authors_curve(protocol.game, nearest_agent(protocol.agent)))
     from noveltree.report.figure import draw_figure
 
     chart = runs_chart(protocol.game, protocol.agent, curves, authors)
     write_atomically(path, draw_figure(chart, format=_FORMATS[path.suffix.lower()]))
+    way = authors_way(protocol.game)
     if not json:
         out.print(f"Figure: {path}", soft_wrap=True)
+        if way is not None:
+            for each in curves:
+                out.print(_progress(each, way), soft_wrap=True)
         return
     print_json(
         {
@@ -72,11 +76,25 @@ def curve(
                     "protocol_hash": run.protocol.hash,
                     "intervals": [dataclasses.asdict(interval) for interval in made.points],
                     "evaluation": made.evaluation,
+                    "share_of_authors_way": None if way is None else way.share(_reached(made)),
                 }
                 for run, made in zip(opened, curves, strict=True)
             ],
             "authors": [dataclasses.asdict(trial) for trial in authors],
         }
+    )
+
+
+def _reached(curve: RunCurve) -> float:
+    """How good the agent is: by its evaluation or, as long as there is none, in the last interval."""
+    return curve.points[-1].mean_return if curve.evaluation is None else curve.evaluation
+
+
+def _progress(curve: RunCurve, way: AuthorsWay) -> str:
+    reached, last = _reached(curve), curve.points[-1].interactions
+    return (
+        f"{curve.label}: {reached:,.6g} after {last:,} interactions, {way.share(reached):.0%} of the authors' way "
+        f"from {way.first:,.6g} in the 1st to {way.last:,.6g} in the 20th million"
     )
 
 
@@ -102,7 +120,9 @@ def _curve(run: RunDirectory, label: str) -> RunCurve:
     result = run.read_result()
     made = read_curve(run, label, None if result is None else result["score"])
     if made is None:
-        raise InputError(f"{run.path} has not finished an interval yet: there is nothing to draw.")
+        raise InputError(
+            f"No episode has ended in a finished interval of {run.path} yet: there is nothing to draw."
+        )
     return made
 
 

@@ -86,7 +86,7 @@ def chosen_learning(agent: str, preset: str, choices: Mapping[str, Any], more: I
         learners = ", ".join(name for name, each in AGENTS.items() if default_learning(each))
         raise InputError(f"{agent} learns nothing; the agents that do are {learners}.")
     options = {name: option_of(name, _LEARNING[name]) for name in _SHORTCUTS.values()}
-    usual = with_choices(usual, TRAINING_PRESETS[preset].learning)
+    usual = with_choices(usual, TRAINING_PRESETS[preset].learning.get(usual.kind, {}))
     return with_choices(usual, tree, called=lambda name: options.get(name, _PART + name))
 
 

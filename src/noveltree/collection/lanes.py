@@ -113,7 +113,8 @@ class Lanes:
             self._paused[order.interval, order.index] = play
             if isinstance(self._simulator, StorableStates) and (order.store or self._pausing):
                 paused = self._stored(play)
-        return Collected(order.interval, order.index, episode, recorder.path(episode), paused)
+        path = recorder.path(episode, of=(order.interval, order.index))
+        return Collected(order.interval, order.index, episode, path, paused)
 
     def _not_begun(self, order: Order) -> Collected:
         """What comes back of an order that was paused before it was begun: as much as came with it."""

@@ -68,16 +68,21 @@ class PathRecorder:
         """Take in the state that a decision led to."""
         self._observations.append(play.lookahead.root.state.observation)
 
-    def path(self, episode: Episode) -> CriticalPath:
-        return make_path(self._observations, episode, first=self._first, before=self._before)
+    def path(self, episode: Episode, of: tuple[int, int] | None = None) -> CriticalPath:
+        return make_path(self._observations, episode, first=self._first, before=self._before, of=of)
 
 
 def make_path(
-    observations: Sequence[NDArray[Any]], episode: Episode, *, first: int = 0, before: int = 0
+    observations: Sequence[NDArray[Any]],
+    episode: Episode,
+    *,
+    first: int = 0,
+    before: int = 0,
+    of: tuple[int, int] | None = None,
 ) -> CriticalPath:
     """The critical path of an episode from its time step `first` on, in which this was observed.
 
-    The observations begin `before` time steps earlier.
+    The observations begin `before` time steps earlier. `of` is the episode's interval and index.
     """
     decisions = episode.decisions[first:]
     values = [decision.action_values for decision in decisions]
@@ -87,5 +92,7 @@ def make_path(
         rewards=np.array([decision.reward for decision in decisions], dtype=np.float64),
         terminal=episode.end is End.TERMINAL,
         before=before,
+        first=first,
+        episode=of,
         action_values=np.array(values, dtype=np.float64) if decisions and all(values) else None,
     )

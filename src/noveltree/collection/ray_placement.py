@@ -8,6 +8,7 @@ import os
 import queue
 import socket
 import threading
+import time
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -18,6 +19,7 @@ from noveltree.errors import NoRoomError
 
 #: How long Ray may take to find room for workers and to start them.
 _SECONDS_TO_START = 30.0
+_SECONDS_BETWEEN_LOOKS = 0.5
 #: How long an actor waits for something to say before it says that there is nothing.
 _SECONDS_TO_HEAR = 1.0
 
@@ -34,26 +36,31 @@ class RayPlacement:
     def start(self, arguments: WorkArguments, count: int) -> list[WorkerProcess]:
         ray = self._cluster.ray
         self._started = [process for process in self._started if not process.ended]
-        cores = sum(self._cluster.cores())
-        if (room := cores - len(self._started)) < 1:
-            raise NoRoomError(f"The Ray cluster has no room for another worker: it has {cores} cores.")
+        if (room := self._room()) < 1:
+            raise NoRoomError(f"The Ray cluster has no room for more than {len(self._started)} workers.")
         actors = {(actor := self._actor.remote()).begin.remote(arguments): actor for _ in range(min(count, room))}
-        ready, late = ray.wait(list(actors), num_returns=len(actors), timeout=_SECONDS_TO_START)
-        for begun in late:
-            ray.kill(actors[begun])
+        ready: list[Any] = []
+        give_up = time.monotonic() + _SECONDS_TO_START
+        # A node that has just died may be counted for a while, so look again how much room there is.
+        while len(ready) < min(len(actors), self._room()) and time.monotonic() < give_up:
+            ready, _ = ray.wait(list(actors), num_returns=len(actors), timeout=_SECONDS_BETWEEN_LOOKS)
+        for late in actors.keys() - ready:
+            ray.kill(actors[late])
         started: list[_RayProcess] = []
         for begun in ready:
             with contextlib.suppress(ray.exceptions.RayError):
                 started.append(_RayProcess(ray, actors[begun], ray.get(begun)))
         if not started:
-            raise NoRoomError(
-                f"The Ray cluster has no room for a worker: none started within {_SECONDS_TO_START:.0f} seconds."
-            )
+            raise NoRoomError("The Ray cluster has no room for a worker: none could be started.")
         self._started += started
         return list(started)
 
     def close(self) -> None:
         self._cluster.close()
+
+    def _room(self) -> int:
+        """How many more workers there are cores for."""
+        return sum(self._cluster.cores()) - len(self._started)
 
 
 class _RayProcess:

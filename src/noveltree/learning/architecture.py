@@ -39,7 +39,12 @@ class Dense:
 
 Layer = Convolution | Dense
 
+#: Where weights begin. `fan-in`: weights and biases uniform in +-1 / sqrt(inputs of a unit). `glorot` (Glorot and
+#: Bengio 2010): weights uniform in +-sqrt(6 / (inputs + outputs)), a convolution counting its window; zero biases.
+Start = Literal["fan-in", "glorot"]
+
 #: Behind every layer of a trunk there is a ReLU.
+MNIH_2013: tuple[Layer, ...] = (Convolution(16, 8, 4), Convolution(32, 4, 2), Dense(256))
 MNIH_2015: tuple[Layer, ...] = (Convolution(32, 8, 4), Convolution(64, 4, 2), Convolution(64, 3, 1), Dense(512))
 SMALL: tuple[Layer, ...] = (Dense(64), Dense(64))
 
@@ -98,13 +103,16 @@ class Architecture:
             shapes[f"{number}.bias"] = (head.units,)
         return shapes
 
-    def initial_weights(self, *, rng: np.random.Generator) -> Weights:
-        """Weights and biases uniform in +-1 / sqrt(inputs of a unit)."""
+    def initial_weights(self, *, rng: np.random.Generator, start: Start = "fan-in") -> Weights:
+        """Weights to begin with: see `Start`."""
         weights: Weights = {}
         bound = 1.0
         for name, shape in self.weight_shapes().items():
             if name.endswith(".weight"):
-                bound = 1.0 / math.sqrt(math.prod(shape[1:]))
+                inputs, outputs = math.prod(shape[1:]), shape[0] * math.prod(shape[2:])
+                bound = 1.0 / math.sqrt(inputs) if start == "fan-in" else math.sqrt(6.0 / (inputs + outputs))
+            elif start == "glorot":
+                bound = 0.0
             weights[name] = rng.uniform(-bound, bound, size=shape).astype(np.float32)
         return weights
 

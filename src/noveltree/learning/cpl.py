@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 
-from noveltree.learning.architecture import Architecture, Head, Weights
+from noveltree.learning.architecture import Architecture, Head, Start
 from noveltree.learning.experience import CriticalPath, Experience
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.learner import Losses
 from noveltree.learning.networks import Network
+from noveltree.learning.optimiser import read_moments, write_moments, zero_moments
 from noveltree.learning.policy import train_policy
 from noveltree.learning.settings import LearningSettings
 from noveltree.learning.snapshot import Snapshot
@@ -40,12 +39,7 @@ class CplLearner:
         )
         counters = snapshot.counters
         self.value.time_steps, self.value.since_update = counters["time_steps"], counters["since_update"]
-        for name, parameter in self.value.network.layers.named_parameters():
-            self.value.optimiser.state[parameter] = {
-                "step": torch.tensor(float(counters["optimiser_steps"])),
-                "exp_avg": _like(parameter, weights["first_moment"][name]),
-                "exp_avg_sq": _like(parameter, weights["second_moment"][name]),
-            }
+        write_moments(self.value.network, self.value.optimiser, weights, counters["optimiser_steps"])
 
     def take_in(self, path: CriticalPath, *, rng: np.random.Generator) -> Losses:
         return {VALUE: self.value.take_in(path, self.experience, rng=rng)}
@@ -59,13 +53,7 @@ class CplLearner:
         self.value.forget_paths()
 
     def snapshot(self) -> Snapshot:
-        moments: dict[str, Weights] = {"first_moment": {}, "second_moment": {}}
-        steps = 0
-        for name, parameter in self.value.network.layers.named_parameters():
-            state = self.value.optimiser.state[parameter]
-            steps = int(state["step"])
-            moments["first_moment"][name] = state["exp_avg"].cpu().numpy().copy()
-            moments["second_moment"][name] = state["exp_avg_sq"].cpu().numpy().copy()
+        moments, steps = read_moments(self.value.network, self.value.optimiser)
         return Snapshot(
             networks=self._networks,
             deployed=True,
@@ -83,18 +71,19 @@ class CplLearner:
         )
 
 
-def initial_snapshot(shape: InputShape, actions: int, *, rng: np.random.Generator) -> Snapshot:
-    """Untrained networks, not deployed."""
+def initial_snapshot(
+    shape: InputShape, actions: int, *, rng: np.random.Generator, start: Start = "fan-in"
+) -> Snapshot:
+    """Untrained networks, not deployed.
+
+    From the start of Glorot the target network has weights of its own until it is refreshed, as in the authors'
+    experiments; from the other it is a copy of the value network.
+    """
     networks = {
         POLICY: Architecture.usual(shape, Head(POLICY, "softmax", actions)),
         VALUE: Architecture.usual(shape, Head(VALUE, "scalar")),
     }
-    policy, value = (architecture.initial_weights(rng=rng) for architecture in networks.values())
-    zeros = {name: np.zeros_like(array) for name, array in value.items()}
-    weights = {POLICY: policy, VALUE: value, "target": value, "first_moment": zeros, "second_moment": zeros}
+    policy, value = (architecture.initial_weights(rng=rng, start=start) for architecture in networks.values())
+    target = networks[VALUE].initial_weights(rng=rng, start=start) if start == "glorot" else value
+    weights = {POLICY: policy, VALUE: value, "target": target, **zero_moments(value)}
     return Snapshot(networks, False, weights, {"optimiser_steps": 0, "time_steps": 0, "since_update": 0})
-
-
-def _like(parameter: torch.Tensor, array: NDArray[np.float32]) -> torch.Tensor:
-    """The array as a tensor that lies in memory as the parameter does, which Adam relies on."""
-    return torch.empty_like(parameter, requires_grad=False).copy_(torch.from_numpy(array))

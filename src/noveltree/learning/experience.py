@@ -26,6 +26,10 @@ class CriticalPath:
     """Whether s_m is terminal. If it is not, the episode was truncated or goes on, and values go on behind it."""
     before: int = 0
     """How many observations before s_0 there are, for a piece that begins in mid-episode."""
+    first: int = 0
+    """The time step of s_0 in its episode."""
+    episode: tuple[int, int] | None = None
+    """Interval and index of the episode, if pieces of it are to be joined."""
     action_values: NDArray[np.float64] | None = None
     """(m, actions): Q(root, a) when a_t was chosen, NaN for actions that were not tried; None if not known."""
 

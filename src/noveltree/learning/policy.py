@@ -22,7 +22,7 @@ def train_policy(
     if not len(experience):
         return []
     actions = next(head.units for head in network.architecture.heads if head.name == POLICY)
-    targets = np.concatenate([settings.targets.targets(path, actions) for path in experience.paths])
+    targets = settings.targets.targets(experience.paths, actions)
     optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate, fused=True)
     losses = []
     for _ in range(settings.epochs):

@@ -1,8 +1,13 @@
-"""What the policy network is trained towards: a distribution over actions for each state of a critical path."""
+"""What the policy network is trained towards: for each state of critical paths a distribution over actions.
+
+A row that sums to less than 1 counts less.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +15,56 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from noveltree.learning.experience import CriticalPath
 
+_PART = ConfigDict(frozen=True, extra="forbid", strict=True)
+
 
 class ExecutedAction(BaseModel):
     """All on the action that was executed. The paper's."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = _PART
+    needs_action_values: ClassVar[bool] = False
     kind: Literal["paper"] = Field(default="paper", description="which part it is")
 
-    def targets(self, path: CriticalPath, actions: int) -> NDArray[np.float32]:
-        """(m, actions): a distribution for each of the path's transitions."""
-        return np.eye(actions, dtype=np.float32)[path.actions]
+    def targets(self, paths: Sequence[CriticalPath], actions: int) -> NDArray[np.float32]:
+        """(m, actions): a row for each of the paths' transitions."""
+        rows: NDArray[np.float32] = np.eye(actions, dtype=np.float32)[
+            np.concatenate([path.actions for path in paths])
+        ]
+        return rows
 
 
-PolicyTargets = ExecutedAction
+class SoftActions(BaseModel):
+    """By what the actions were worth: softmax(Q / (temperature * spread)), mixed with the uniform policy.
+
+    The spread is the mean difference between the best and the worst action, where there is one. A row counts
+    1 - H / ln k, where H is the entropy of the softmax over k actions: nothing where all actions are tied.
+    """
+
+    model_config = _PART
+    needs_action_values: ClassVar[bool] = True
+    kind: Literal["soft"] = Field(default="soft", description="which part it is")
+    temperature: float = Field(default=0.1, gt=0, description="in units of the typical spread of action values")
+    uniform: float = Field(default=0.1, ge=0, lt=1, description="share of the uniform policy")
+
+    def targets(self, paths: Sequence[CriticalPath], actions: int) -> NDArray[np.float32]:
+        """(m, actions): a row for each of the paths' transitions."""
+        values = np.concatenate([_action_values(path) for path in paths if len(path)])
+        best = np.nanmax(values, axis=1, keepdims=True)
+        spreads = best[:, 0] - np.nanmin(values, axis=1)
+        typical = spreads[spreads > 0.0].mean() if spreads.any() else 1.0
+        likely = np.nan_to_num(np.exp((values - best) / (self.temperature * typical)), nan=0.0)
+        policies = likely / likely.sum(axis=1, keepdims=True)
+        entropy = -np.sum(policies * np.log(np.maximum(policies, 1e-12)), axis=1)
+        certainty = np.maximum(1.0 - entropy / math.log(max(2, actions)), 0.0)
+        mixed = (1.0 - self.uniform) * policies + self.uniform / actions
+        rows: NDArray[np.float32] = (certainty[:, None] * mixed).astype(np.float32)
+        return rows
+
+
+PolicyTargets = Annotated[ExecutedAction | SoftActions, Field(discriminator="kind")]
+
+
+def _action_values(path: CriticalPath) -> NDArray[np.float64]:
+    """What the actions were worth, NaN where one was not tried."""
+    assert path.action_values is not None, "episodes are recorded with the values of actions"
+    return path.action_values

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from noveltree.learning.settings import ScheduleSettings, Sides
 from noveltree.welch import Moments, welch_test
@@ -48,10 +49,13 @@ def judge(
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An interval that is over."""
+    """An interval that is over, or several of them."""
 
     interactions: int
     returns: tuple[float, ...]
+
+    def __add__(self, other: Interval) -> Interval:
+        return Interval(self.interactions + other.interactions, self.returns + other.returns)
 
     @property
     def mean_return(self) -> float:
@@ -69,6 +73,31 @@ class Schedule:
     """Of all intervals before it."""
     baseline: tuple[float, ...] | None = None
     """The returns that this one's are compared with: those before the last update. None: no test."""
+    window: Interval = field(default_factory=lambda: Interval(0, ()))
+    """What was played since the last test, before this interval."""
+
+    @classmethod
+    def from_json(cls, settings: ScheduleSettings, data: Mapping[str, Any]) -> Schedule:
+        """The schedule that `to_json` wrote."""
+        baseline = data["baseline"]
+        window = data.get("window", {"interactions": 0, "returns": ()})  # the first checkpoints have none
+        return cls(
+            settings,
+            interval=data["interval"],
+            interactions=data["interactions"],
+            baseline=None if baseline is None else tuple(baseline),
+            window=Interval(window["interactions"], tuple(window["returns"])),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Where the trial stands, as checkpoints have it."""
+        baseline = None if self.baseline is None else list(self.baseline)
+        return {
+            "interval": self.interval,
+            "interactions": self.interactions,
+            "baseline": baseline,
+            "window": {"interactions": self.window.interactions, "returns": list(self.window.returns)},
+        }
 
     @property
     def finished(self) -> bool:
@@ -92,17 +121,23 @@ class Schedule:
         expected = math.ceil(left * known / spent) if spent else wave
         return known + min(expected, max(wave, known))
 
+    def closes_window(self, interval: Interval) -> bool:
+        """Whether there is a test when this interval is over; without windows there is one after each."""
+        return (self.window + interval).interactions >= (self.settings.window or 0)
+
     def judge(self, interval: Interval) -> Verdict:
-        """Accept or reject the update that this interval was played with."""
-        if self.baseline is None:
+        """Accept or reject the updates that this interval, and those since the last test, were played with."""
+        if self.baseline is None or not self.closes_window(interval):
             return Verdict(True, None)
-        return judge(interval.returns, self.baseline, p_value=self.settings.p_value, sides=self.settings.sides)
+        returns = (self.window + interval).returns
+        return judge(returns, self.baseline, p_value=self.settings.p_value, sides=self.settings.sides)
 
     def after(self, interval: Interval, verdict: Verdict) -> Schedule:
         """The schedule when the interval is over."""
-        return Schedule(
-            settings=self.settings,
-            interval=self.interval + 1,
-            interactions=self.interactions + interval.interactions,
-            baseline=interval.returns if verdict.accepted else None,
+        following = replace(
+            self, interval=self.interval + 1, interactions=self.interactions + interval.interactions
         )
+        window = self.window + interval
+        if not self.closes_window(interval):
+            return replace(following, window=window)
+        return replace(following, baseline=window.returns if verdict.accepted else None, window=Interval(0, ()))

@@ -11,10 +11,11 @@ from pydantic import Field
 
 from noveltree.declarations import SettingsModel, kind_of, parts_of, setting
 from noveltree.errors import InputError, UnknownNameError
+from noveltree.learning.architecture import Start
 from noveltree.learning.inputs import InputShape
-from noveltree.learning.policy_targets import ExecutedAction, PolicyTargets
+from noveltree.learning.policy_targets import ExecutedAction, PolicyTargets, SoftActions
 from noveltree.learning.retention import DropAll, Retention
-from noveltree.learning.value_targets import OneStep, ValueTargets
+from noveltree.learning.value_targets import LambdaReturns, OneStep, ValueTargets
 
 if TYPE_CHECKING:
     from noveltree.learning.learner import Learner
@@ -32,6 +33,10 @@ class ValueSettings(SettingsModel):
     batches: int = Field(default=2, ge=1, description="batches per update; so, 8 samples per transition")
     at_least: int = Field(default=256, ge=0, description="no update before more transitions than this are held")
     gradient_norm: float = Field(default=1.0, gt=0, description="longer gradients are shortened to this")
+    clipping: Literal["together", "each"] = Field(
+        default="together",
+        description="whether the gradient is shortened as a whole, or that of each array by itself",
+    )
     refresh: int = Field(default=10_000, ge=1, description="time steps between updates of the target network")
     targets: ValueTargets = setting(
         "what the value network is trained towards", option="value-targets", default=OneStep()
@@ -58,6 +63,11 @@ class ScheduleSettings(SettingsModel):
         default=8,
         ge=1,
         description="episodes that an interval begins with; null: as many as fill it if they are as long as can be",
+    )
+    window: int | None = Field(
+        default=None,
+        ge=1,
+        description="interactions whose episodes are compared with those before; null: those of an interval",
     )
     p_value: float = setting("below it Welch's test rejects an update", option="p-value", default=0.1, ge=0, le=1)
     sides: Sides = setting("of Welch's test: two-sided or one-sided", option="sides", default="two-sided")
@@ -97,6 +107,11 @@ class LearnerSettings(SettingsModel, ABC):
     )
     evaluation_episodes: int = setting("episodes of the evaluation", option="evaluation-episodes", default=10, ge=1)
 
+    @property
+    def needs_action_values(self) -> bool:
+        """Whether it learns from what actions were worth, so that episodes are recorded with it."""
+        return False
+
     @abstractmethod
     def initial_snapshot(self, shape: InputShape, actions: int, *, rng: np.random.Generator) -> Snapshot:
         """Untrained networks, not deployed."""
@@ -113,6 +128,8 @@ class LearnerSettings(SettingsModel, ABC):
                 f"An interval of {schedule.interval:,} interactions is larger than the training budget of "
                 f"{schedule.interactions:,}; choose a smaller interval."
             )
+        if schedule.window is not None and self.loop.kind == "intervals":
+            raise InputError("Windows of the test are for loops in which an interval is shorter than an episode.")
         if self.loop.kind != "intervals" and self.evaluation == "continuing":
             raise InputError("Learning goes on while the agent is evaluated in the loop 'intervals' only.")
 
@@ -121,18 +138,78 @@ class LearningSettings(LearnerSettings):
     """How CPL and N-CPL learn: a value network on the way, a policy network at the end of an interval."""
 
     kind: Literal["cpl"] = Field(default="cpl", description="which learner it is")
+    start: Start = Field(
+        default="fan-in",
+        description="where weights begin: fan-in, or glorot, where the target network has weights of its own",
+    )
     value: ValueSettings = setting("how the value network learns", default=ValueSettings())
     policy: PolicySettings = setting("how the policy network learns", default=PolicySettings())
+
+    @property
+    def needs_action_values(self) -> bool:
+        return self.policy.targets.needs_action_values
 
     def initial_snapshot(self, shape: InputShape, actions: int, *, rng: np.random.Generator) -> Snapshot:
         from noveltree.learning.cpl import initial_snapshot
 
-        return initial_snapshot(shape, actions, rng=rng)
+        return initial_snapshot(shape, actions, rng=rng, start=self.start)
 
     def make_learner(self, snapshot: Snapshot, *, device: str = "cpu") -> Learner:
         from noveltree.learning.cpl import CplLearner
 
         return CplLearner(snapshot, self, device=device)
+
+
+class JointSettings(LearnerSettings):
+    """How N-CPL+ learns: one trunk with two heads, from all that is kept, whenever an interval is closed."""
+
+    kind: Literal["joint"] = Field(default="joint", description="which learner it is")
+    heads: Literal["policy+value", "policy", "value"] = Field(
+        default="policy+value", description="what is learnt; what is not is uniform, or zero"
+    )
+    trunk: Literal["mnih-2013", "mnih-2015"] = Field(
+        default="mnih-2013", description="the layers below the heads, for images"
+    )
+    learning_rate: float = Field(default=5e-4, gt=0, description="of Adam")
+    batch: int = Field(default=128, ge=1, description="transitions in a batch")
+    samples: int = Field(default=32, ge=1, description="how many samples are drawn for each new transition")
+    gradient_norm: float = Field(default=1.0, gt=0, description="longer gradients are shortened to this")
+    half_life: float = Field(
+        default=5_000.0, gt=0, description="a transition that is so many older is drawn half as often"
+    )
+    shift: int = Field(default=4, ge=0, description="pixels by which screens are moved at random")
+    average: float = Field(
+        default=0.99, ge=0, lt=1, description="weight of the past in the average of the weights that is deployed"
+    )
+    policy_targets: PolicyTargets = Field(
+        default=SoftActions(), description="what the policy head is trained towards"
+    )
+    value_targets: ValueTargets = Field(
+        default=LambdaReturns(), description="what the value head is trained towards"
+    )
+    refresh: float = Field(
+        default=0.02,
+        ge=0,
+        description="share of new transitions among all with which value targets are computed anew",
+    )
+    hold_out: int = Field(
+        default=8, ge=2, description="every so many episodes one is not trained on: by it values are shrunk"
+    )
+    smallest_scale: float = Field(default=1e-3, gt=0, description="least unit of the value head")
+
+    @property
+    def needs_action_values(self) -> bool:
+        return self.policy_targets.needs_action_values
+
+    def initial_snapshot(self, shape: InputShape, actions: int, *, rng: np.random.Generator) -> Snapshot:
+        from noveltree.learning.joint import initial_snapshot
+
+        return initial_snapshot(shape, actions, self, rng=rng)
+
+    def make_learner(self, snapshot: Snapshot, *, device: str = "cpu") -> Learner:
+        from noveltree.learning.joint import JointLearner
+
+        return JointLearner(snapshot, self, device=device)
 
 
 def parse_learning(data: Any) -> Any:

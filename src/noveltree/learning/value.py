@@ -76,12 +76,18 @@ class ValueLearner:
         loss = nn.functional.huber_loss(values, torch.from_numpy(targets).to(values.device))
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.gradient_norm)
+        self._shorten_gradients()
         self.optimiser.step()
         result = float(loss.detach())
         if not math.isfinite(result):
             raise LearningError("The loss of the value network is not a finite number.")
         return result
+
+    def _shorten_gradients(self) -> None:
+        parameters = list(self.network.parameters())
+        groups = [parameters] if self.settings.clipping == "together" else [[each] for each in parameters]
+        for group in groups:
+            nn.utils.clip_grad_norm_(group, self.settings.gradient_norm)
 
     def _targets_of(self, path: CriticalPath, experience: Experience) -> NDArray[np.float32]:
         """The targets of a path's transitions, which do not change until the target network does."""

@@ -25,9 +25,13 @@ class OneStep(BaseModel):
     kind: Literal["paper"] = Field(default="paper", description="which part it is")
     discount: _Fraction = Field(default=0.99, description="weight of what is one time step later")
 
-    def targets(self, path: CriticalPath, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(m,) targets, given the (m + 1,) values of the path's states."""
-        return _lambda_returns(path, values, self.discount, 0.0)
+    def targets(
+        self, path: CriticalPath, values: NDArray[np.float32], *, after: float | None = None
+    ) -> NDArray[np.float32]:
+        """(m,) targets, given the (m + 1,) values of the path's states, and `after`, the return from the last of
+        them on, if it is known.
+        """
+        return _lambda_returns(path, values, self.discount, 0.0, after)
 
 
 class LambdaReturns(BaseModel):
@@ -42,9 +46,13 @@ class LambdaReturns(BaseModel):
     discount: _Fraction = Field(default=0.99, description="weight of what is one time step later")
     lambda_: _Fraction = Field(default=0.9, description="weight of returns against values")
 
-    def targets(self, path: CriticalPath, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(m,) targets, given the (m + 1,) values of the path's states."""
-        return _lambda_returns(path, values, self.discount, self.lambda_)
+    def targets(
+        self, path: CriticalPath, values: NDArray[np.float32], *, after: float | None = None
+    ) -> NDArray[np.float32]:
+        """(m,) targets, given the (m + 1,) values of the path's states, and `after`, the return from the last of
+        them on, if it is known.
+        """
+        return _lambda_returns(path, values, self.discount, self.lambda_, after)
 
 
 class MonteCarlo(BaseModel):
@@ -54,16 +62,20 @@ class MonteCarlo(BaseModel):
     kind: Literal["monte-carlo"] = Field(default="monte-carlo", description="which part it is")
     discount: _Fraction = Field(default=0.99, description="weight of what is one time step later")
 
-    def targets(self, path: CriticalPath, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(m,) targets, given the (m + 1,) values of the path's states."""
-        return _lambda_returns(path, values, self.discount, 1.0)
+    def targets(
+        self, path: CriticalPath, values: NDArray[np.float32], *, after: float | None = None
+    ) -> NDArray[np.float32]:
+        """(m,) targets, given the (m + 1,) values of the path's states, and `after`, the return from the last of
+        them on, if it is known.
+        """
+        return _lambda_returns(path, values, self.discount, 1.0, after)
 
 
 ValueTargets = Annotated[OneStep | LambdaReturns | MonteCarlo, Field(discriminator="kind")]
 
 
 def _lambda_returns(
-    path: CriticalPath, values: NDArray[np.float32], discount: float, lambda_: float
+    path: CriticalPath, values: NDArray[np.float32], discount: float, lambda_: float, after: float | None
 ) -> NDArray[np.float32]:
     following = values[1:].astype(np.float64)
     if path.terminal and len(path):
@@ -71,7 +83,8 @@ def _lambda_returns(
     if lambda_ == 0.0:
         return (path.rewards + discount * following).astype(np.float32)
     targets = np.empty(len(path), dtype=np.float32)
-    after = float(following[-1]) if len(path) else 0.0
+    if after is None or path.terminal:
+        after = float(following[-1]) if len(path) else 0.0
     for time in range(len(path) - 1, -1, -1):
         after = float(path.rewards[time]) + discount * ((1.0 - lambda_) * following[time] + lambda_ * after)
         targets[time] = after

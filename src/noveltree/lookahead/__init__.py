@@ -5,6 +5,7 @@ from noveltree.lookahead.action_selection import TIE_TOLERANCE as TIE_TOLERANCE
 from noveltree.lookahead.action_selection import ActionSelection as ActionSelection
 from noveltree.lookahead.action_selection import TieBreaking as TieBreaking
 from noveltree.lookahead.action_selection import best_action as best_action
+from noveltree.lookahead.action_selection import by_policy as by_policy
 from noveltree.lookahead.action_selection import larger_subtree as larger_subtree
 from noveltree.lookahead.action_selection import random_tie as random_tie
 from noveltree.lookahead.backup import Backup as Backup
@@ -20,6 +21,7 @@ from noveltree.lookahead.cached_nodes import CachedNodes as CachedNodes
 from noveltree.lookahead.cached_nodes import NeverTested as NeverTested
 from noveltree.lookahead.cached_nodes import TestedFirst as TestedFirst
 from noveltree.lookahead.cached_nodes import TestedWhenMet as TestedWhenMet
+from noveltree.lookahead.duplicates import Duplicates as Duplicates
 from noveltree.lookahead.no_lookahead import NoLookahead as NoLookahead
 from noveltree.lookahead.planner import ActionValues as ActionValues
 from noveltree.lookahead.planner import Planner as Planner

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from noveltree.lookahead.planner import ActionValues
-from noveltree.tree import Node
+from noveltree.tree import UNIFORM, Node
 
 #: Action values this close are tied.
 TIE_TOLERANCE = 1e-7
@@ -43,7 +43,16 @@ def larger_subtree(root: Node, tied: list[int], rng: np.random.Generator) -> int
     return random_tie(root, [a for a, size in zip(tied, sizes, strict=True) if size == max(sizes)], rng)
 
 
-TIE_BREAKINGS: dict[str, TieBreaking] = {"random": random_tie, "larger-subtree": larger_subtree}
+def by_policy(root: Node, tied: list[int], rng: np.random.Generator) -> int:
+    """One of the tied actions, drawn from the root's base policy; at random if that is not known."""
+    return (root.base_policy or UNIFORM).sample(tied, rng=rng)
+
+
+TIE_BREAKINGS: dict[str, TieBreaking] = {
+    "random": random_tie,
+    "larger-subtree": larger_subtree,
+    "policy": by_policy,
+}
 
 
 def _subtree_size(node: Node | None) -> int:

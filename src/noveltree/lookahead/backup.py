@@ -31,9 +31,13 @@ class Backup(Protocol):
 class LeafValues:
     """Definition 2: V of a leaf is 0 if it is terminal, otherwise its termination cost; V of an inner node is the
     maximum of reward + discount * V(child) over its *existing* children.
+
+    With a `reward_weight` w below 1 the reward of an action d steps below the root counts w^d as much. A discount
+    makes a distant leaf worth less; this does not, so that values do not favour short paths.
     """
 
     discount: float = 1.0
+    reward_weight: float = 1.0
 
     def ask(self, lookahead: Lookahead) -> Planning:
         if lookahead.termination_cost is None:
@@ -41,7 +45,7 @@ class LeafValues:
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
         for node in reversed(list(lookahead.nodes())):
-            best = _best_child(node, self.discount)
+            best = _best_child(node, self.discount, self.reward_weight ** lookahead.depth(node))
             if best is None and not node.terminal:
                 assert node.termination_cost is not None, "a leaf was backed up before it was evaluated"
                 best = node.termination_cost
@@ -79,12 +83,12 @@ def _ask_values(nodes: Iterable[Node]) -> Planning:
         yield from ask(unknown, VALUE)
 
 
-def _best_child(node: Node, discount: float) -> float | None:
-    """The maximum of reward + discount * V over the existing children; None if there are none."""
+def _best_child(node: Node, discount: float, weight: float = 1.0) -> float | None:
+    """The maximum of weight * reward + discount * V over the existing children; None if there are none."""
     best = None
     for child in node.children:
         if child is not None:
-            value = child.reward + discount * child.value
+            value = weight * child.reward + discount * child.value
             if best is None or value > best:
                 best = value
     return best

@@ -22,18 +22,23 @@ class TrainingPreset:
     """How long and in which loop a learner is trained."""
 
     summary: str
-    learning: Mapping[str, Any]
-    """Settings of learning that are not the agent's own."""
+    learning: Mapping[str, Mapping[str, Any]]
+    """By the kind of learner, the settings of learning that are not the agent's own."""
 
 
 TRAINING_PRESETS: dict[str, TrainingPreset] = {
-    "paper": TrainingPreset("O'Toole et al. 2021: 20,000,000 interactions, networks change every 1,000,000", {}),
+    "paper": TrainingPreset(
+        "as the agent's authors had it; N-CPL: 20,000,000 interactions, networks change every 1,000,000", {}
+    ),
     "quick": TrainingPreset(
-        "to see within minutes what is learnt: 200,000 interactions in lockstep, networks change every 20,000",
+        "to see within minutes what is learnt: 200,000 interactions in lockstep",
         {
-            "schedule": {"interactions": 200_000, "interval": 20_000},
-            "loop": {"kind": "lockstep"},
-            "evaluation_episodes": 2,
+            "cpl": {
+                "schedule": {"interactions": 200_000, "interval": 20_000},
+                "loop": {"kind": "lockstep"},
+                "evaluation_episodes": 2,
+            },
+            "joint": {"schedule": {"interactions": 200_000}, "evaluation_episodes": 2},
         },
     ),
 }

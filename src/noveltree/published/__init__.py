@@ -17,6 +17,7 @@ scores.
 from noveltree.published.curves import Million as Million
 from noveltree.published.curves import TrialCurve as TrialCurve
 from noveltree.published.curves import authors_curve as authors_curve
+from noveltree.published.curves import nearest_agent as nearest_agent
 from noveltree.published.evaluations import TrialScores as TrialScores
 from noveltree.published.evaluations import authors_evaluations as authors_evaluations
 from noveltree.published.scores import OTHER_AGENTS as OTHER_AGENTS

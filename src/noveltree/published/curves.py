@@ -37,6 +37,11 @@ def authors_curve(game: str, agent: str) -> tuple[TrialCurve, ...]:
     return _all_curves().get((agent, game), ())
 
 
+def nearest_agent(agent: str) -> str:
+    """Whose curve stands behind that of an agent: its own, or N-CPL's if the authors do not have it."""
+    return agent if any(agent == theirs for theirs, _ in _all_curves()) else "n-cpl"
+
+
 @functools.cache
 def _all_curves() -> dict[tuple[str, str], tuple[TrialCurve, ...]]:
     curves: dict[tuple[str, str], tuple[TrialCurve, ...]] = {}

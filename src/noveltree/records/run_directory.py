@@ -144,7 +144,9 @@ class RunDirectory:
         refreshed: tuple[tuple[int, str], ...] = (),
     ) -> None:
         """Record an episode that was played with these networks."""
-        write_episode(path, EpisodeRecord(episode, self.protocol, self.seed, index, interval, weights, refreshed))
+        record = EpisodeRecord(episode, self.protocol, self.seed, index, interval, weights, refreshed)
+        learning = self.protocol.learning
+        write_episode(path, record, action_values=learning is not None and learning.needs_action_values)
 
     def read_episode(self, path: Path, *, interval: int, index: int, weights: str | None) -> EpisodeRecord | None:
         """An episode that was recorded whole, with these networks; None if it has to be played."""

@@ -34,13 +34,22 @@ class TensorBoard:
         done = total - sum(episode["interactions"] for episode in self._episodes)
         for episode in self._episodes:
             done += episode["interactions"]
-            self._writer.add_scalar("episode/return", episode["return"], step=done)
-            self._writer.add_scalar("episode/steps", episode["steps"], step=done)
-            if episode["value_loss"] is not None:
-                self._writer.add_scalar("loss/value", episode["value_loss"], step=done)
+            step = episode.get("at", done)
+            self._add("episode/return", episode["return"], step)
+            self._add("episode/steps", episode["steps"], step)
+            for name, loss in episode.items():
+                if name.endswith("_loss"):
+                    self._add(f"loss/{name.removesuffix('_loss')}", loss, step)
         self._episodes.clear()
-        self._writer.add_scalar("interval/mean_return", line["mean_return"], step=total)
-        self._writer.add_scalar("interval/accepted", float(line["accepted"]), step=total)
-        if line.get("policy_losses"):
-            self._writer.add_scalar("loss/policy", line["policy_losses"][-1], step=total)
+        self._add("interval/mean_return", line["mean_return"], total)
+        self._add("interval/reward_per_decision", line.get("reward_per_decision"), total)
+        self._add("interval/accepted", float(line["accepted"]), total)
+        for name, losses in line.items():
+            if name.endswith("_losses") and losses:
+                self._add(f"loss/{name.removesuffix('_losses')}", losses[-1], total)
         self._writer.flush()
+
+    def _add(self, name: str, value: float | None, step: int) -> None:
+        if value is not None:
+            assert self._writer is not None
+            self._writer.add_scalar(name, value, step=step)

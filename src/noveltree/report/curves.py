@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from noveltree.analysis.anytime import AnytimeCurve
-from noveltree.analysis.curves import Trial, mean_curve, points_of_run, points_of_trial, up_to
-from noveltree.published import PUBLISHED_AGENTS, TrialCurve, authors_curve
+from noveltree.analysis.curves import Trial, authors_way, mean_curve, points_of_run, points_of_trial, up_to
+from noveltree.published import PUBLISHED_AGENTS, TrialCurve, authors_curve, nearest_agent
 from noveltree.report.document import Cell, Chart, Charts, Column, Point, Section, Series, Table
 from noveltree.report.panel import Panel
 from noveltree.report.scores import score_of
@@ -30,9 +31,10 @@ def recorded_curves(curves: Sequence[LearningCurves]) -> Section | None:
             else _mean_series(name, [points_of_run(run) for run in each.runs])
         )
         end = max(run.points[-1].interactions for run in each.runs)
-        authors = up_to(end, authors_curve(each.game, each.agent))
+        theirs = nearest_agent(each.agent)
+        authors = up_to(end, authors_curve(each.game, theirs))
         behind = _mean_series(
-            f"authors' {PUBLISHED_AGENTS.get(each.agent)}", list(map(points_of_trial, authors)), behind=True
+            f"authors' {PUBLISHED_AGENTS[theirs]}", list(map(points_of_trial, authors)), behind=True
         )
         if authors and behind not in series:
             series.append(behind)
@@ -41,7 +43,42 @@ def recorded_curves(curves: Sequence[LearningCurves]) -> Section | None:
         "several; behind them the authors' released trials, per million interactions. Of a single trial, crosses "
         "are intervals that Welch's test rejected, and a dashed line is the evaluation."
     )
-    return _curves_section("own-curves", caption, by_game)
+    section = _curves_section("own-curves", caption, by_game)
+    table = _way_table(curves)
+    return section if section is None or table is None else replace(section, blocks=(*section.blocks, table))
+
+
+def _way_table(curves: Sequence[LearningCurves]) -> Table | None:
+    """How much of the authors' way recorded trials have come, by their evaluations."""
+    rows = []
+    for each in sorted(curves, key=lambda curves: (curves.game, curves.name)):
+        scores = [run.evaluation for run in each.runs if run.evaluation is not None]
+        way = authors_way(each.game)
+        if scores and way is not None:
+            mean = statistics.fmean(scores)
+            interactions = statistics.fmean(run.points[-1].interactions for run in each.runs)
+            rows.append(
+                (
+                    Cell(title_of(each.game)),
+                    Cell(with_mark(each.name, each.differs)),
+                    *(Cell(text) for text in (str(len(scores)), f"{interactions:,.0f}", f"{mean:,.6g}")),
+                    *(Cell(f"{theirs:,.6g}") for theirs in (way.first, way.last)),
+                    Cell(f"{way.share(mean):.0%}"),
+                )
+            )
+    if not rows:
+        return None
+    columns = (
+        *(Column(name, words=True) for name in ("game", "agent")),
+        *map(Column, ("trials", "interactions", "evaluation")),
+        *(Column(name, "authors' N-CPL") for name in ("1st million", "20th million")),
+        Column("share of their way"),
+    )
+    caption = (
+        "Share of the authors' way: how far the mean evaluation is from what the authors' N-CPL had in its first "
+        "million of interactions, in units of what it gained until its 20th."
+    )
+    return Table("own-way", caption, columns, tuple(rows))
 
 
 def released_curves(agents: Sequence[str], games: Sequence[str]) -> Section | None:
@@ -63,11 +100,11 @@ def released_curves(agents: Sequence[str], games: Sequence[str]) -> Section | No
 
 def runs_chart(game: str, agent: str, runs: Sequence[RunCurve], authors: Sequence[TrialCurve]) -> Chart:
     """Runs of one agent in a game, each by itself, in front of the authors' trials and their mean."""
-    title = PUBLISHED_AGENTS.get(agent, agent)
+    title, theirs = PUBLISHED_AGENTS.get(agent, agent), PUBLISHED_AGENTS[nearest_agent(agent)]
     series = [_run_series(run.label, run) for run in runs]
     if authors:
         trials = list(map(points_of_trial, authors))
-        mean = _mean_series(f"authors' {title}, {len(trials)} trials", trials, behind=True)
+        mean = _mean_series(f"authors' {theirs}, {len(trials)} trials", trials, behind=True)
         series.insert(0, replace(mean, trials=tuple(_points(trial.values()) for trial in trials)))
     return _learning_chart(f"{title_of(game)}, {title}", series)
 

@@ -6,7 +6,7 @@ import contextlib
 import importlib.util
 import multiprocessing
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -117,17 +117,26 @@ def _has_to_be_episode(path: Path) -> bool:
 def _replay(
     directory: Path, episodes: list[Path], workers: int, on_progress: Callable[[int, int], None]
 ) -> Iterator[Finding]:
+    if workers == 1:
+        replays = ((path, *_verify(path)) for path in episodes)
+    else:
+        replays = _replay_in_processes(episodes, workers)
+    with contextlib.closing(replays):
+        for done, (path, holds, sentence) in enumerate(replays, start=1):
+            on_progress(done, len(episodes))
+            if sentence:
+                yield Finding(_name(directory, path), holds, sentence)
+
+
+def _replay_in_processes(episodes: list[Path], workers: int) -> Generator[tuple[Path, bool, str]]:
     context = multiprocessing.get_context("spawn")
     others = multiprocessing.active_children()
     with ProcessPoolExecutor(min(workers, len(episodes)), mp_context=context, initializer=leave_to_parent) as pool:
         try:
             with starting_processes():
                 replays = {pool.submit(_verify, path): path for path in episodes}
-            for done, future in enumerate(as_completed(replays), start=1):
-                holds, sentence = future.result()
-                on_progress(done, len(episodes))
-                if sentence:
-                    yield Finding(_name(directory, replays[future]), holds, sentence)
+            for future in as_completed(replays):
+                yield (replays[future], *future.result())
         except BrokenProcessPool as error:
             raise SimulatorError(
                 "A process that replayed episodes died; perhaps there is not enough memory."

@@ -11,6 +11,7 @@ from noveltree.protocol import Protocol, flat_settings
 from noveltree.records.run_directory import RunDirectory, is_number
 
 _MILLION = 1_000_000
+_MOST_STEPS = 20
 _COUNTS = ("interval", "interactions", "episodes")
 
 
@@ -46,10 +47,11 @@ def read_curve(run: RunDirectory, label: str, evaluation: float | None) -> RunCu
     as an interval. If there are none, the lines of finished intervals are the points.
     """
     where = str(run.path)
-    if episodes := run.read_metrics("episode", having="at"):
-        points = points_of_episodes(episodes, interval_length(run.protocol), where)
-        return RunCurve(label, points, evaluation) if points else None
     intervals = run.read_metrics("interval")
+    if episodes := run.read_metrics("episode", having="at"):
+        reached = int(_number(intervals[-1], "interactions", where)) if intervals else 0
+        points = points_of_episodes(episodes, interval_length(run.protocol), where, reached=reached)
+        return RunCurve(label, points, evaluation) if points else None
     if not (points := points_of_intervals(intervals, where)):
         return None
     there = {line["interval"] for line in intervals}
@@ -69,11 +71,13 @@ def points_of_intervals(metrics: Iterable[Mapping[str, Any]], where: str = "the 
 
 
 def points_of_episodes(
-    metrics: Sequence[Mapping[str, Any]], length: int, where: str = "the run"
+    metrics: Sequence[Mapping[str, Any]], length: int, where: str = "the run", *, reached: int = 0
 ) -> tuple[RunPoint, ...]:
-    """Steps of `length` interactions that the run has completed; an episode counts in the one in which it ended."""
+    """Steps of `length` interactions that the run has completed; an episode counts in the one in which it ended.
+
+    The run has come as far as its last episode, or farther if it has `reached` more.
+    """
     returns: dict[int, list[float]] = {}
-    reached = 0
     for line in metrics:
         at = int(_number(line, "at", where))
         reached = max(reached, at)
@@ -86,8 +90,13 @@ def points_of_episodes(
 
 
 def interval_length(protocol: Protocol) -> int:
-    """Interactions in an interval of training; a million, as in the paper, if the protocol does not say."""
-    return flat_settings(protocol).get("learning.schedule.interval") or _MILLION
+    """Interactions in a step of the curve: an interval of training, and at least a twentieth of the whole of it.
+
+    A million, as in the paper, if the protocol does not say.
+    """
+    settings = flat_settings(protocol)
+    interval = settings.get("learning.schedule.interval") or _MILLION
+    return max(interval, (settings.get("learning.schedule.interactions") or 0) // _MOST_STEPS)
 
 
 def _value(line: Mapping[str, Any], name: str, where: str) -> Any:

@@ -3,8 +3,8 @@
 After every decision some raw `act` calls are timed from the state it led to, so that whatever slows the machine
 down slows both; their time is taken out. Networks have random weights, which cost as much as trained ones.
 Measured are (a) one episode, (b) several at once in one process, (c) the same with all that is learnt from them:
-the updates of the value network that their transitions bring about, and eight epochs of the policy network, and (d)
-the lockstep loop.
+what their transitions bring about on the way, and what is learnt when an interval is closed, and (d) the lockstep
+loop.
 """
 
 from __future__ import annotations
@@ -28,15 +28,13 @@ from noveltree.episodes import Decision, End, Episode, Play, drive, episode_rng
 from noveltree.errors import InputError
 from noveltree.features import FeatureSet, Indices
 from noveltree.heuristics import Heuristic, Heuristics
-from noveltree.learning.cpl import CplLearner, initial_snapshot
 from noveltree.learning.inputs import InputShape
-from noveltree.learning.settings import LearningSettings, ValueSettings
 from noveltree.learning.snapshot import Snapshot
 from noveltree.lookahead import NoveltyPruning, Planner
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.simulators import Atari, AtariState, State
 from noveltree.speed.emulator import time_raw_calls
-from noveltree.speed.lockstep import measure_lockstep
+from noveltree.speed.lockstep import in_the_middle, measure_lockstep
 from noveltree.tree import Node
 
 #: Raw calls that are timed after every decision.
@@ -65,7 +63,7 @@ class LearningCost:
     learning_ratio: float
     """(c): several episodes at once, and learning from them."""
     lockstep_ratio: float
-    """(d): training in lockstep with 8 lanes, checkpoints included."""
+    """(d): training in lockstep, checkpoints included."""
     raw_us: float
     """CPU microseconds of a raw call."""
     split: dict[str, float]
@@ -78,16 +76,17 @@ def measure_learning(
     agent: str = "n-cpl",
     episodes_at_once: int = 32,
     decisions: int = 8,
+    lanes: int = 8,
     workers: bool = True,
     on_cost: Callable[[LearningCost], None] | None = None,
 ) -> dict[str, Any]:
-    """Measure all games; `decisions` decisions of each of the episodes played at once."""
-    if not games or episodes_at_once < 1 or decisions < 1:
-        raise InputError("At least 1 decision must be measured, in at least 1 game with at least 1 episode.")
+    """Measure all games; `decisions` decisions of each of the episodes played at once, and a round of `lanes`."""
+    if not games or min(episodes_at_once, decisions, lanes) < 1:
+        raise InputError("At least 1 decision must be measured, in at least 1 game, episode and lane.")
     prepare_process()
     costs = []
     for game in games:
-        cost = _measure(_protocol(game, agent), episodes_at_once, decisions)
+        cost = _measure(_protocol(game, agent), episodes_at_once, decisions, lanes)
         costs.append(cost)
         if on_cost is not None:
             on_cost(cost)
@@ -114,15 +113,15 @@ def _protocol(game: str, agent: str, **choices: Any) -> Protocol:
     return protocol
 
 
-def _measure(protocol: Protocol, at_once: int, decisions: int) -> LearningCost:
+def _measure(protocol: Protocol, at_once: int, decisions: int, lanes: int) -> LearningCost:
     with contextlib.closing(protocol.make_simulator()) as simulator:
         assert isinstance(simulator, Atari)
-        snapshot = _snapshot(simulator)
+        snapshot = _snapshot(protocol, simulator)
         assert snapshot.deployment is not None
         heuristics = snapshot.deployment.heuristics()
         one = _Measurement(protocol, simulator, heuristics, 1, decisions)
         many = _Measurement(protocol, simulator, heuristics, at_once, decisions)
-        learning = _measure_learning(snapshot, many.paths)
+        learning = _measure_learning(protocol, snapshot, many.paths)
         split = {
             "emulator": 1.0,
             **{part: seconds / many.interactions / many.raw for part, seconds in (many.parts | learning).items()},
@@ -136,15 +135,16 @@ def _measure(protocol: Protocol, at_once: int, decisions: int) -> LearningCost:
             decision_seconds=round(one.seconds / one.decisions, 4),
             collecting_ratio=round(many.ratio, 4),
             learning_ratio=round(many.ratio + sum(learning.values()) / many.interactions / many.raw, 4),
-            lockstep_ratio=round(measure_lockstep(protocol), 4),
+            lockstep_ratio=round(measure_lockstep(protocol, lanes=lanes), 4),
             raw_us=round(many.raw * 1e6, 1),
             split={part: round(ratio, 4) for part, ratio in split.items()},
         )
 
 
-def _snapshot(simulator: Atari) -> Snapshot:
-    shape = InputShape.of(simulator.start().observation)
-    snapshot = initial_snapshot(shape, len(simulator.actions), rng=np.random.default_rng(0))
+def _snapshot(protocol: Protocol, simulator: Atari) -> Snapshot:
+    assert protocol.learning is not None
+    shape, rng = InputShape.of(simulator.start().observation), np.random.default_rng(0)
+    snapshot = protocol.learning.initial_snapshot(shape, len(simulator.actions), rng=rng)
     return dataclasses.replace(snapshot, deployed=True)
 
 
@@ -259,24 +259,26 @@ class _TimedSimulator:
         pass
 
 
-def _measure_learning(snapshot: Snapshot, paths: Sequence[Any]) -> dict[str, float]:
+def _measure_learning(protocol: Protocol, snapshot: Snapshot, paths: Sequence[Any]) -> dict[str, float]:
     """CPU seconds of learning from these paths, as in the middle of an interval, and at its end."""
-    learner = CplLearner(snapshot, LearningSettings(value=ValueSettings(at_least=0)))
+    assert protocol.learning is not None
+    learner = in_the_middle(protocol.learning).make_learner(snapshot)
     rng = np.random.default_rng(0)
     learner.take_in(paths[0], rng=rng)  # warm up
+    learner.close_interval(rng=rng)
     learner.keep(0)
     before = time.process_time()
     for path in paths:
         learner.take_in(path, rng=rng)
-    value = time.process_time() - before
+    on_the_way = time.process_time() - before
     before = time.process_time()
     learner.close_interval(rng=rng)
-    policy = time.process_time() - before
+    at_the_end = time.process_time() - before
     # An interval of the paper is held while it lasts: let the peak of memory show it.
     while len(learner.experience) < _INTERVAL_TRANSITIONS:
         for path in paths:
             learner.experience.add(dataclasses.replace(path, observations=path.observations.copy()))
-    return {"value learning": value, "policy learning": policy}
+    return {"learning on the way": on_the_way, "learning at the end": at_the_end}
 
 
 def _measure_workers(protocol: Protocol, at_once: int) -> float:
@@ -284,7 +286,7 @@ def _measure_workers(protocol: Protocol, at_once: int) -> float:
     short = protocol.model_copy(update={"max_frames": protocol.frame_skip * _WORKERS_DECISIONS})
     with contextlib.closing(protocol.make_simulator()) as simulator:
         assert isinstance(simulator, Atari)
-        deployment = _snapshot(simulator).deployment
+        deployment = _snapshot(protocol, simulator).deployment
     seconds = []
     for workers in (1, 2):
         with contextlib.closing(Workers(short, seed=0, workers=workers, at_once=at_once)) as collector:

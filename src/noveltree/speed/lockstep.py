@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from noveltree.learning.settings import LockstepSettings
+from noveltree.learning.settings import LearnerSettings, LearningSettings, LockstepSettings
 from noveltree.protocol import Protocol
 from noveltree.reading import with_choices
 from noveltree.simulators import Atari, AtariState
@@ -66,15 +66,21 @@ class _Meter:
         raise _Enough
 
 
-def measure_lockstep(protocol: Protocol, *, lanes: int = 8, decisions: int = 10) -> float:
+def in_the_middle(learning: LearnerSettings) -> LearnerSettings:
+    """The same settings, but CPL's value network learns from the first transition on, as later in an interval."""
+    return (
+        with_choices(learning, {"value": {"at_least": 0}}) if isinstance(learning, LearningSettings) else learning
+    )
+
+
+def measure_lockstep(protocol: Protocol, *, lanes: int, decisions: int = 10) -> float:
     """CPU seconds per interaction of training in lockstep, as a ratio to raw calls."""
     assert protocol.learning is not None
     interval = lanes * decisions * int(protocol.budget)
     learning = with_choices(
-        protocol.learning,
+        in_the_middle(protocol.learning),
         {
             "schedule": {"interactions": 2 * interval, "interval": interval * 9 // 10},
-            "value": {"at_least": 0},  # as in the middle of an interval of the paper
             "loop": LockstepSettings(lanes=lanes, decisions=decisions).model_dump(),
         },
     )

@@ -73,8 +73,12 @@ def read_deployment(run: RunDirectory) -> tuple[Deployment, int]:
             f"Copy {run.path / CHECKPOINTS} from where it was trained, or train it again in another directory."
         )
     current = None if checkpoint is None else unpack(checkpoint)[CURRENT]
-    if checkpoint is None or current is None or current.deployment is None:
+    if checkpoint is None or current is None:
         raise InputError(f"The run in {run.path} has not deployed any networks yet; train it on.")
+    if current.deployment is None:
+        raise InputError(
+            f"The run in {run.path} plays without networks: its only update was taken back. Train it on."
+        )
     return current.deployment, checkpoint.state["interval"]
 
 

@@ -67,13 +67,7 @@ class Intervals:
         return episodes
 
     def outcome(self) -> dict[str, Any]:
-        schedule = self._state.schedule
-        return {
-            "interactions": schedule.interactions,
-            "intervals": schedule.interval - 1,
-            "evaluation": self._settings.evaluation,
-            "evaluated_from": self._state.evaluated_from or schedule.interval,
-        }
+        return self._trial.outcome(self._state.schedule, evaluated_from=self._state.evaluated_from)
 
     def _interval(self, *, at_most: int | None = None) -> list[Episode]:
         """Play an interval and learn from it; keep what was learnt, or go back. Its episodes.
@@ -228,12 +222,7 @@ class Intervals:
         current = snapshots[CURRENT]
         assert current is not None
         return _State(
-            schedule=Schedule(
-                settings=self._settings.schedule,
-                interval=state["interval"],
-                interactions=state["interactions"],
-                baseline=None if state["baseline"] is None else tuple(state["baseline"]),
-            ),
+            schedule=Schedule.from_json(self._settings.schedule, state),
             current=current,
             previous=snapshots["previous"],
             kept=tuple((interval, index) for interval, index in state["kept"]),
@@ -243,9 +232,7 @@ class Intervals:
     def _write_checkpoint(self) -> None:
         state, schedule = self._state, self._state.schedule
         content = {
-            "interval": schedule.interval,
-            "interactions": schedule.interactions,
-            "baseline": None if schedule.baseline is None else list(schedule.baseline),
+            **schedule.to_json(),
             "kept": [list(place) for place in state.kept],
             "evaluated_from": state.evaluated_from,
         }

@@ -72,7 +72,9 @@ class _State:
     training: Snapshot
     """Where training goes on."""
     previous: Snapshot | None
-    """What was deployed before the last update: what a rejection brings back."""
+    """What was deployed when the window before this one began: what a rejection brings back."""
+    anchor: Snapshot
+    """What was deployed when this window began; without windows it is what is deployed."""
     lanes: list[_Lane]
     rounds: int = 0
     spent: int = 0
@@ -125,13 +127,7 @@ class Lockstep:
         return episodes
 
     def outcome(self) -> dict[str, Any]:
-        schedule = self._state.schedule
-        return {
-            "interactions": schedule.interactions,
-            "intervals": schedule.interval - 1,
-            "evaluation": self._settings.evaluation,
-            "evaluated_from": schedule.interval,
-        }
+        return self._trial.outcome(self._state.schedule)
 
     @property
     def _interactions(self) -> int:
@@ -225,11 +221,14 @@ class Lockstep:
         if verdict.accepted:
             tracker.report(always=True)
             losses = learner.close_interval(rng=self._trial.rng(schedule.interval, 1, _CLOSING))
-            state.previous, state.current = state.current, learner.snapshot()
+            state.current = learner.snapshot()
+            if schedule.closes_window(interval):
+                state.previous, state.anchor = state.anchor, state.current
         else:
             assert state.previous is not None, "only an update can be rejected"
             learner.restore(state.previous)
-            state.current, state.previous = state.previous, None
+            state.current = state.anchor = state.previous
+            state.previous = None
         check_finite(state.current)
         state.schedule = schedule.after(interval, verdict)
         dropped = 0 if verdict.accepted else len(state.held) - state.kept
@@ -255,7 +254,7 @@ class Lockstep:
             interactions=state.schedule.interactions,
             mean_return=mean,
             accepted=verdict.accepted,
-            tested=schedule.baseline is not None,
+            tested=schedule.baseline is not None and schedule.closes_window(interval),
             p_value=verdict.p_value,
             **rounded(losses),
             weights=digest,
@@ -292,23 +291,20 @@ class Lockstep:
         rng = trial.rng(0, 1, _INITIAL)
         snapshot = self._settings.initial_snapshot(shape, len(trial.simulator.actions), rng=rng)
         lanes = [_Lane(1, index, None) for index in range(self._loop.lanes)]
-        return _State(Schedule(self._settings.schedule), snapshot, snapshot, None, lanes)
+        return _State(Schedule(self._settings.schedule), snapshot, snapshot, None, snapshot, lanes)
 
     def _read(self, checkpoint: Checkpoint) -> _State:
         state, snapshots = checkpoint.state, unpack(checkpoint)
-        current, training = snapshots[CURRENT], snapshots["training"]
+        current, training, anchor = snapshots[CURRENT], snapshots["training"], snapshots["anchor"]
         assert current is not None
         assert training is not None
+        assert anchor is not None
         return _State(
-            schedule=Schedule(
-                settings=self._settings.schedule,
-                interval=state["interval"],
-                interactions=state["interactions"],
-                baseline=None if state["baseline"] is None else tuple(state["baseline"]),
-            ),
+            schedule=Schedule.from_json(self._settings.schedule, state),
             current=current,
             training=training,
             previous=snapshots["previous"],
+            anchor=anchor,
             lanes=[_read_lane(checkpoint, number) for number in range(len(state["lanes"]))],
             rounds=state["rounds"],
             spent=state["spent"],
@@ -330,9 +326,7 @@ class Lockstep:
             if lane.paused is not None
         }
         content = {
-            "interval": schedule.interval,
-            "interactions": schedule.interactions,
-            "baseline": None if schedule.baseline is None else list(schedule.baseline),
+            **schedule.to_json(),
             "rounds": state.rounds,
             "spent": state.spent,
             "returns": list(state.returns),
@@ -352,7 +346,12 @@ class Lockstep:
                 for lane in state.lanes
             ],
         }
-        snapshots = {CURRENT: state.current, "training": state.training, "previous": state.previous}
+        snapshots = {
+            CURRENT: state.current,
+            "training": state.training,
+            "previous": state.previous,
+            "anchor": state.anchor,
+        }
         self._trial.write_checkpoint(state.rounds, pack(snapshots, content, arrays))
 
 
@@ -375,4 +374,10 @@ def _cut(episode: Episode, observations: list[Any], piece: _Piece) -> CriticalPa
     before = min(piece.first, STACK - 1)
     if end < episode.steps:  # it went on there
         episode = replace(episode, decisions=episode.decisions[:end], end=End.STOPPED)
-    return make_path(observations[piece.first - before : end + 1], episode, first=piece.first, before=before)
+    return make_path(
+        observations[piece.first - before : end + 1],
+        episode,
+        first=piece.first,
+        before=before,
+        of=(piece.interval, piece.index),
+    )

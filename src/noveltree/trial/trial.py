@@ -14,6 +14,7 @@ from noveltree.errors import LearningError
 from noveltree.learning.deployment import Deployment
 from noveltree.learning.learner import Learner, Losses
 from noveltree.learning.retention import Retention
+from noveltree.learning.schedule import Schedule
 from noveltree.learning.settings import LearnerSettings
 from noveltree.learning.snapshot import Snapshot
 from noveltree.records.checkpoint import Checkpoint, check_space
@@ -131,6 +132,15 @@ class Trial:
         """Add the evaluation of what was learnt to the metrics."""
         scores = [episode.score for episode in episodes]
         self.add_metrics("evaluation", mean_return=statistics.fmean(scores), returns=scores)
+
+    def outcome(self, schedule: Schedule, *, evaluated_from: int | None = None) -> dict[str, Any]:
+        """How much was trained, and with which interval the evaluation began: with the next one, or this."""
+        return {
+            "interactions": schedule.interactions,
+            "intervals": schedule.interval - 1,
+            "evaluation": self.settings.evaluation,
+            "evaluated_from": evaluated_from or schedule.interval,
+        }
 
     def read_checkpoint(self) -> Checkpoint | None:
         """The last whole checkpoint; metrics that were added since are forgotten, for they will come again."""

@@ -1,0 +1,120 @@
+"""What RIW gains from, each by hand: a cap on rollouts, weighted rewards, duplicates that are left out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from noveltree.lookahead import Duplicates, LeafValues, NoPruning, Rollouts, by_policy
+from noveltree.tree import UNIFORM, Lookahead, Probabilities
+from tests.support.worlds import BINARY, ScriptedRng, TableWorld, grow, tree_of
+
+LEFT, RIGHT = 0, 1
+
+#: Both actions lead one state on, up to state 3; there they part.
+ROAD = TableWorld(
+    table=[*([(i + 1, 0.0), (i + 1, 0.0)] for i in range(3)), [(4, 0.0), (5, 0.0)], *[[(6, 0.0)] * 2] * 3]
+)
+
+
+class TestWeightedRewards:
+    def test_a_reward_at_depth_d_counts_w_to_the_d(self) -> None:
+        lookahead = grow(BINARY, Rollouts(NoPruning(), 100, LeafValues()), 6, np.random.default_rng(0))
+        # The root's actions pay in full; 5 and 3 are paid one step below.
+        assert LeafValues(reward_weight=0.5).action_values(lookahead) == [0.0 + 0.5 * 5.0, 1.0 + 0.5 * 3.0]
+
+    def test_termination_costs_count_in_full(self) -> None:
+        lookahead = grow(BINARY, Rollouts(NoPruning(), 100, LeafValues()), 2, ScriptedRng(0.1, 0.1))
+        lookahead.expand(lookahead.root, RIGHT)
+        for node in lookahead.nodes():
+            node.termination_cost = 7.0
+        # Left: half of 5, and terminal. Right: 1, and a leaf that is worth 7.
+        assert LeafValues(reward_weight=0.5).action_values(lookahead) == [2.5, 8.0]
+        assert LeafValues(discount=0.5).action_values(lookahead) == [2.5, 4.5]
+
+    def test_two_steps_below_it_counts_the_square(self) -> None:
+        world = TableWorld([[(1, 0.0)], [(2, 0.0)], [(3, 8.0)], [(3, 0.0)]], frozenset({3}))
+        lookahead = grow(world, Rollouts(NoPruning(), 100, LeafValues()), 3, np.random.default_rng(0))
+        assert LeafValues(reward_weight=0.5).action_values(lookahead) == [2.0]
+
+
+class TestCap:
+    def test_a_rollout_generates_so_many_nodes_and_a_later_one_goes_on_there(self) -> None:
+        # Always left: two new nodes, two more below them, and the fifth below those.
+        planner = Rollouts(NoPruning(), 100, LeafValues(), cap=2)
+        lookahead = grow(ROAD, planner, 5, ScriptedRng(*[0.0] * 14))
+        assert set(tree_of(lookahead)) == {(0,) * depth for depth in range(6)}
+        assert not any(node.solved for node in lookahead.nodes())
+
+    def test_the_draws_show_where_rollouts_begin_anew(self) -> None:
+        # Left and left; then right, from the root again, and left.
+        planner = Rollouts(NoPruning(), 100, LeafValues(), cap=2)
+        lookahead = grow(ROAD, planner, 4, ScriptedRng(0.0, 0.0, 0.0, 0.9, 0.0, 0.0))
+        assert set(tree_of(lookahead)) == {(), (0,), (0, 0), (1,), (1, 0)}
+
+    def test_a_rollout_that_ends_by_itself_is_solved_there(self) -> None:
+        planner = Rollouts(NoPruning(), 100, LeafValues(), cap=2)
+        lookahead = grow(BINARY, planner, 2, ScriptedRng(0.0, 0.0))
+        assert tree_of(lookahead)[0, 0].solved
+
+
+class TestDuplicates:
+    @pytest.fixture
+    def lookahead(self) -> Lookahead:
+        """Both actions tried in states 0, 1 and 2, and one in state 3."""
+        lookahead = Lookahead(ROAD, ROAD.start(), base_policy=UNIFORM, termination_cost=0.0)
+        node = lookahead.root
+        for _ in range(3):
+            lookahead.expand(node, RIGHT)
+            node = lookahead.expand(node, LEFT)
+        lookahead.expand(node, LEFT)
+        return lookahead
+
+    def test_what_was_alike_n_of_m_times_is_probably_so_again(self, lookahead: Lookahead) -> None:
+        duplicates = Duplicates()
+        duplicates.begin(lookahead)
+        node = tree_of(lookahead)[0, 0, 0]
+        assert duplicates.probability(node, RIGHT) == 3 / 4
+        assert duplicates.probability(node, LEFT) == 0.0, "it was tried"
+        duplicates.learn(lookahead.expand(node, RIGHT))
+        assert duplicates.probability(tree_of(lookahead)[0, 0, 0, 0], RIGHT) == 0.0, "nothing was tried there"
+        lookahead.expand(tree_of(lookahead)[0, 0, 0, 0], LEFT)
+        assert duplicates.probability(tree_of(lookahead)[0, 0, 0, 0], RIGHT) == 3 / 5
+
+    def test_other_rewards_are_other_states(self) -> None:
+        world = TableWorld([[(1, 0.0), (1, 1.0)], [(1, 0.0), (1, 0.0)]])
+        lookahead = Lookahead(world, world.start(), base_policy=UNIFORM, termination_cost=0.0)
+        lookahead.expand(lookahead.root, LEFT)
+        lookahead.expand(lookahead.root, RIGHT)
+        duplicates = Duplicates()
+        duplicates.begin(lookahead)
+        lookahead.root.children[RIGHT] = None
+        assert duplicates.probability(lookahead.root, RIGHT) == 0.0
+
+    def test_an_action_is_left_out_with_that_probability(self, lookahead: Lookahead) -> None:
+        duplicates = Duplicates()
+        duplicates.begin(lookahead)
+        node = tree_of(lookahead)[0, 0, 0]
+        assert duplicates.left_out(node, RIGHT, rng=ScriptedRng(0.74))
+        assert not duplicates.left_out(node, RIGHT, rng=ScriptedRng(0.76))
+        assert not duplicates.left_out(node, LEFT, rng=ScriptedRng()), "nothing is drawn"
+
+    def test_interactions_go_elsewhere(self) -> None:
+        """In a world where all actions are alike, one child of a node says all."""
+        world = TableWorld([[(i + 1, 0.0)] * 4 for i in range(60)] + [[(60, 0.0)] * 4])
+        superfluous = []
+        for duplicates in (None, Duplicates()):
+            planner = Rollouts(NoPruning(), 5, LeafValues(), duplicates=duplicates)
+            lookahead = grow(world, planner, 200, np.random.default_rng(0))
+            children = [sum(child is not None for child in node.children) for node in lookahead.nodes()]
+            superfluous.append(sum(count - 1 for count in children if count > 1))
+        assert superfluous[1] <= superfluous[0] / 2
+
+
+def test_ties_may_be_broken_by_the_base_policy() -> None:
+    lookahead = Lookahead(BINARY, BINARY.start(), base_policy=None, termination_cost=0.0)
+    root = lookahead.root
+    assert [by_policy(root, [0, 1], ScriptedRng(draw)) for draw in (0.4, 0.6)] == [0, 1]
+    root.base_policy = Probabilities([0.9, 0.1])
+    assert [by_policy(root, [0, 1], ScriptedRng(draw)) for draw in (0.4, 0.6, 0.95)] == [0, 0, 1]
+    assert by_policy(root, [1], ScriptedRng(0.0)) == 1
