@@ -33,12 +33,13 @@ from noveltree.tree import (
     restore_lookahead,
     store_lookahead,
 )
+from tests.support.worlds import EVERYWHERE
 
 PAUSE, END = 4, 6
 
 #: Game, features, agent, and whether networks are asked.
 CASES = [
-    *(("corridor", "atoms", agent, networks) for agent in AGENTS for networks in (False, True)),
+    *(("corridor", "atoms", agent, networks) for agent in EVERYWHERE for networks in (False, True)),
     *(("pong", "pixels", agent, False) for agent in ("riw-c", "riw-d", "uct", "iw1", "rtdp", "unpruned")),
     *(("pong", "bprost", agent, False) for agent in ("riw-c", "riw-d")),
     ("pong", "pixels", "riw-c", True),
@@ -175,7 +176,7 @@ def test_a_play_that_was_written_and_read_goes_on_as_if_it_had_not_been(
     assert networks_read.asked == networks.asked
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", EVERYWHERE)
 def test_a_play_can_be_written_before_its_first_decision_and_after_every_other(agent: str, tmp_path: Path) -> None:
     protocol, path = protocol_of("corridor", "atoms", agent), tmp_path / "paused.safetensors"
     networks, heuristics = Networks(), Networks().heuristics()

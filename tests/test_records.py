@@ -27,6 +27,7 @@ from noveltree.records import (
     write_episode,
 )
 from noveltree.replay import Verification, verify_episode
+from tests.support.worlds import EVERYWHERE
 
 
 def played(game: str, *, steps: int | None = None, **choices: Any) -> EpisodeRecord:
@@ -72,7 +73,7 @@ def tamper(path: Path, change: Callable[[dict[str, Any]], None], *, cover_up: bo
 # Writing and reading
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", EVERYWHERE)
 def test_what_is_read_is_what_was_written(tmp_path: Path, agent: str) -> None:
     record = played("corridor", agent=agent, budget=12)
     path = tmp_path / "episode.json"

@@ -9,7 +9,7 @@ from noveltree.errors import UnknownNameError
 from noveltree.features import FEATURE_SETS
 from noveltree.lookahead import TIE_BREAKINGS
 
-_LARGEST_HORIZON = 30_000  # novelty tables keep depths in 16 bits
+LARGEST_HORIZON = 30_000  # novelty tables keep depths in 16 bits
 
 
 class Settings(SettingsModel):
@@ -23,7 +23,7 @@ class Settings(SettingsModel):
         f"the features over which novelty is defined: {', '.join(FEATURE_SETS)}", default="pixels"
     )
     horizon: int = setting(
-        "actions below the root that a lookahead may reach", default=100, ge=1, le=_LARGEST_HORIZON
+        "actions below the root that a lookahead may reach", default=100, ge=1, le=LARGEST_HORIZON
     )
     discount: float = setting("weight of a reward one action later, in the backup", default=1.0, gt=0, le=1)
     reward_weight: float = setting(
@@ -47,6 +47,9 @@ class Settings(SettingsModel):
         "length of random rollouts: below the root in uct, below the child in rtdp", default=10, ge=1
     )
     exploration: float = setting("constant of UCB1", default=2.0**0.5, ge=0)
+    latent_threshold: float = setting(
+        "probability above which a latent variable of an encoder is a true feature", default=0.9, gt=0, lt=1
+    )
 
     @field_validator("features")
     @classmethod

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from noveltree.learning.architecture import Weights
-from noveltree.learning.networks import Network
 
 #: Under which names a snapshot has the moments of Adam, and what Adam calls them.
 _MOMENTS = {"first_moment": "exp_avg", "second_moment": "exp_avg_sq"}
+
+
+class Layered(Protocol):
+    """A network whose parameters are those of its layers."""
+
+    @property
+    def layers(self) -> nn.Module: ...
 
 
 def zero_moments(weights: Weights) -> dict[str, Weights]:
@@ -20,7 +28,7 @@ def zero_moments(weights: Weights) -> dict[str, Weights]:
     return {name: {key: np.zeros_like(array) for key, array in weights.items()} for name in _MOMENTS}
 
 
-def read_moments(network: Network, optimiser: torch.optim.Adam) -> tuple[dict[str, Weights], int]:
+def read_moments(network: Layered, optimiser: torch.optim.Adam) -> tuple[dict[str, Weights], int]:
     """The moments of Adam, and how many steps it has made."""
     moments: dict[str, Weights] = {name: {} for name in _MOMENTS}
     steps = 0
@@ -33,7 +41,7 @@ def read_moments(network: Network, optimiser: torch.optim.Adam) -> tuple[dict[st
 
 
 def write_moments(
-    network: Network, optimiser: torch.optim.Adam, weights: Mapping[str, Weights], steps: int
+    network: Layered, optimiser: torch.optim.Adam, weights: Mapping[str, Weights], steps: int
 ) -> None:
     """Let Adam go on from these moments, as it was after `steps` steps."""
     for key, parameter in network.layers.named_parameters():

@@ -6,9 +6,9 @@ import contextlib
 from dataclasses import dataclass
 from typing import Any
 
-from noveltree.agents import N_CPL_PLUS, Agent, Settings, get_agent
+from noveltree.agents import N_CPL_PLUS, VAE_IW, Agent, Settings, get_agent
 from noveltree.errors import InputError, UnknownNameError
-from noveltree.features import NEEDS_TILES, default_features
+from noveltree.features import default_features
 from noveltree.learning import LearningSettings
 from noveltree.learning.retention import KeepLatest
 from noveltree.learning.settings import (
@@ -16,12 +16,13 @@ from noveltree.learning.settings import (
     LearnerSettings,
     LockstepSettings,
     ScheduleSettings,
+    VaeSettings,
     ValueSettings,
 )
 from noveltree.protocol.choices import Choices, read_choices
 from noveltree.protocol.hashing import FIRST_EDITION
 from noveltree.protocol.presets import DEFAULT_PRESET, PRESETS
-from noveltree.protocol.protocol import Protocol
+from noveltree.protocol.protocol import Protocol, observed
 from noveltree.reading import validated
 from noveltree.simulators import SIMULATOR_KINDS, SimulatorKind, SimulatorSettings, find_game
 from noveltree.version import __version__
@@ -46,7 +47,7 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
     _check_fit(chosen, kind, name, agent)
     chosen = chosen.over(_fitting(usual, kind, agent, chosen))
     simulator = validated(SimulatorSettings, {**dict(kind.defaults), **chosen.given(kind.takes)})
-    world = _look_at(kind, name, simulator, agent, chosen)
+    world = _look_at(kind, name, simulator, agent, chosen, learning)
     protocol = Protocol(
         simulator=kind.name,
         game=world.game,
@@ -84,6 +85,10 @@ def default_learning(agent: Agent) -> LearnerSettings | None:
             loop=LockstepSettings(),
             retention=KeepLatest(),
         )
+    if agent is VAE_IW:
+        # With the small encoder on every machine, so that no protocol depends on one: the paper's needs a GPU, or
+        # two days.
+        return VaeSettings()
     return LearningSettings(
         start="glorot", value=ValueSettings(clipping="each"), schedule=ScheduleSettings(wave=None)
     )
@@ -129,15 +134,20 @@ class _World:
 
 
 def _look_at(
-    kind: SimulatorKind, game: str, simulator_settings: SimulatorSettings, agent: Agent, chosen: Choices
+    kind: SimulatorKind,
+    game: str,
+    simulator_settings: SimulatorSettings,
+    agent: Agent,
+    chosen: Choices,
+    learning: LearnerSettings | None,
 ) -> _World:
     """Find out what follows from a game and an agent; the simulator is made only if that is necessary."""
     own = chosen.given(Settings.model_fields)
     known = kind.known_actions(game, simulator_settings, chosen.features)
     if known is not None:
         return _World(game, known, MAX_FRAMES, agent.settings(**own))
-    tiles = chosen.features in NEEDS_TILES
-    with contextlib.closing(kind.make(game, simulator_settings, tiles=tiles)) as simulator:
+    tiles, screen = observed(chosen.features, learning)
+    with contextlib.closing(kind.make(game, simulator_settings, tiles=tiles, screen=screen)) as simulator:
         start = simulator.start()
         if "features" in agent.uses:
             own.setdefault("features", default_features(start))
