@@ -67,6 +67,26 @@ class Seconds:
         return _Stopwatch(self.limit)
 
 
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A budget that is exhausted, too, as soon as the lookahead holds `nodes` nodes."""
+
+    budget: Budget
+    nodes: int
+
+    def start(self) -> Meter:
+        return _Bound(self.budget.start(), self.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    meter: Meter
+    nodes: int
+
+    def exhausted(self, lookahead: Lookahead) -> bool:
+        return lookahead.cached + lookahead.interactions >= self.nodes or self.meter.exhausted(lookahead)
+
+
 class _Stopwatch:
     """Stops early enough for one more interaction, and for what is left to do with all nodes, to end in time."""
 
