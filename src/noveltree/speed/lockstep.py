@@ -23,7 +23,7 @@ from noveltree.trial import Progress, Watcher, train
 
 _RAW_CALLS = 25
 #: Decisions of an episode, for learners that wait until it is over.
-_EPISODE = 40
+_EPISODE = 16
 
 
 class _Enough(Exception):
