@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from noveltree.lookahead.planner import ActionValues
-from noveltree.tree import UNIFORM, Node
+from noveltree.tree import UNIFORM, Node, Probabilities
 
 #: Action values this close are tied.
 TIE_TOLERANCE = 1e-7
@@ -28,6 +28,20 @@ def best_action(break_ties: TieBreaking) -> ActionSelection:
         best = max(tried)
         tied = [a for a, value in enumerate(values) if value is not None and value >= best - TIE_TOLERANCE]
         return tied[0] if len(tied) == 1 else break_ties(root, tied, rng)
+
+    return select
+
+
+def drawn_first(steps: int, then: ActionSelection) -> ActionSelection:
+    """Drawn in proportion to the values in the first `steps` time steps of an episode, and then as `then` has it.
+
+    So AlphaZero makes its episodes differ, whose values are visits.
+    """
+
+    def select(root: Node, values: ActionValues, rng: np.random.Generator) -> int:
+        if root.time >= steps:
+            return then(root, values, rng)
+        return Probabilities([value or 0.0 for value in values]).sample(range(len(values)), rng=rng)
 
     return select
 
