@@ -607,6 +607,7 @@ def test_agents_lists_the_agents(cli: Cli) -> None:
         "cpl",
         "n-cpl",
         "n-cpl-d",
+        "alphazero",
     }
     assert (rows["riw-d"]["novelty"], "features" in rows["riw-d"]["settings"]) == ("depth", True)
     listing = cli("agents").out

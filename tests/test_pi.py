@@ -22,7 +22,7 @@ from noveltree.learning.inputs import InputShape
 from noveltree.learning.networks import Network
 from noveltree.learning.pi import PI, PiLearner, initial_snapshot, on_supports
 from noveltree.learning.pi_settings import ReturnSettings
-from noveltree.learning.policy_targets import SoftmaxOfValues
+from noveltree.learning.policy_targets import SoftmaxOfValues, VisitShares
 from noveltree.learning.renormalisation import Renormalisation, folded
 from noveltree.learning.retention import Replay
 from noveltree.learning.settings import IntervalsSettings, LockstepSettings, ScheduleSettings
@@ -305,6 +305,13 @@ def test_terminal_nodes_are_neither_asked_nor_entered_where_cached_nodes_are_tes
     assert lookahead.root.solved
 
 
+TARGETS = {
+    "pi-iw": SoftmaxOfValues(),
+    "pi-iw-plus": SoftmaxOfValues(untried="root-value"),
+    "alphazero": VisitShares(),
+}
+
+
 def protocol(
     game: str, agent: str = "pi-iw-plus", *, interactions: int, lanes: int = 3, **conditions: Any
 ) -> Protocol:
@@ -312,8 +319,8 @@ def protocol(
         schedule=ScheduleSettings(interactions=interactions, interval=interactions // 4, p_value=0.0),
         loop=LockstepSettings(lanes=lanes, decisions=1, refresh="round"),
         retention=Replay(transitions=100),
-        returns=ReturnSettings() if agent == "pi-iw-plus" else None,
-        policy_targets=SoftmaxOfValues(untried="root-value" if agent == "pi-iw-plus" else "never"),
+        returns=None if agent == "pi-iw" else ReturnSettings(),
+        policy_targets=TARGETS[agent],
         batch=8,
         warm_up=8,
         evaluation_episodes=1,
@@ -324,7 +331,7 @@ def protocol(
 CORRIDOR = {"interactions": 2_000, "budget": 10, "max_frames": 100}
 
 
-@pytest.mark.parametrize("agent", ["pi-iw", "pi-iw-plus"])
+@pytest.mark.parametrize("agent", TARGETS)
 def test_training_that_is_cut_off_again_and_again_ends_with_the_same_networks(agent: str, tmp_path: Path) -> None:
     chosen = protocol("corridor", agent, **CORRIDOR)
     train(tmp_path / "whole", chosen)

@@ -11,14 +11,19 @@ from noveltree.features import UnitFeatures
 from noveltree.lookahead import (
     CACHED_NODES,
     POLICY,
+    SCALES,
+    SELECTIONS,
     UNITS,
     VALUE,
+    ActionSelection,
     GreatestValues,
     LeafValues,
     NoveltyPruning,
     Planner,
     Pruning,
+    Puct,
     Rollouts,
+    drawn_first,
 )
 from noveltree.novelty import DepthTable
 from noveltree.simulators import State
@@ -94,4 +99,35 @@ PI_IW_PLUS = dataclasses.replace(
     assemble=_pi_iw_plus,
     defaults={**PI_IW.defaults, "tie_breaking": "larger-subtree"},
     heads=(POLICY, UNITS, VALUE),
+)
+
+
+def _puct(start: State, settings: Settings) -> Planner:
+    return Puct(
+        exploration=settings.exploration,
+        discount=settings.discount,
+        noise_share=settings.noise_share,
+        noise_alpha=settings.noise_alpha,
+        scale=SCALES[settings.value_scale],
+    )
+
+
+def _by_visits(settings: Settings) -> ActionSelection:
+    return drawn_first(settings.drawn_steps, SELECTIONS[settings.tie_breaking])
+
+
+# As Junyent et al. (2019) had it beside pi-IW(1).
+ALPHAZERO = Agent(
+    name="alphazero",
+    summary="PUCT with a learnt policy and value; the policy learns from how often actions were visited",
+    novelty="none",
+    assemble=_puct,
+    select=_by_visits,
+    uses=(
+        *("exploration", "discount", "cache", "tie_breaking"),
+        *("noise_share", "noise_alpha", "drawn_steps", "value_scale"),
+    ),
+    defaults={"exploration": 1.0, "discount": 0.99},
+    heads=(POLICY, VALUE),
+    keeps_answers=True,
 )

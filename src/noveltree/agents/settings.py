@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import field_validator
 
 from noveltree.declarations import SettingsModel, setting
@@ -54,7 +56,18 @@ class Settings(SettingsModel):
     rollout_depth: int = setting(
         "length of random rollouts: below the root in uct, below the child in rtdp", default=10, ge=1
     )
-    exploration: float = setting("constant of UCB1", default=2.0**0.5, ge=0)
+    exploration: float = setting("constant of UCB1, and of PUCT", default=2.0**0.5, ge=0)
+    noise_share: float = setting("share of noise in the root's prior, in PUCT", default=0.25, ge=0, le=1)
+    noise_alpha: float = setting("parameter of that noise's Dirichlet distribution", default=0.03, gt=0)
+    drawn_steps: int = setting(
+        "time steps of an episode in which the action is drawn in proportion to its visits, in PUCT",
+        default=30,
+        ge=0,
+    )
+    value_scale: Literal["spread", "raw"] = setting(
+        "what values are divided by before exploration is added, in PUCT: spread, theirs in the lookahead, or raw",
+        default="spread",
+    )
 
     @field_validator("features")
     @classmethod

@@ -137,7 +137,8 @@ class Play:
             return
         self._heuristics = heuristics
         base_policy, termination_cost = heuristics.initial_base_policy(), heuristics.initial_termination_cost()
-        if self._agent.keeps_answers:
+        asked = self.lookahead.generated > 1  # a root that nothing was planned from has no answers yet
+        if self._agent.keeps_answers and asked:
             self.lookahead.base_policy = base_policy
             self.lookahead.termination_cost = termination_cost
         else:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from noveltree.errors import InputError
 from noveltree.learning.experience import CriticalPath
 
 _PART = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -92,7 +93,28 @@ class SoftmaxOfValues(BaseModel):
         return rows
 
 
-PolicyTargets = Annotated[ExecutedAction | SoftActions | SoftmaxOfValues, Field(discriminator="kind")]
+class VisitShares(BaseModel):
+    """By how often actions were visited: N_a / sum_b N_b, where the values of actions are visits (PUCT)."""
+
+    model_config = _PART
+    needs_action_values: ClassVar[bool] = True
+    kind: Literal["visits"] = Field(default="visits", description="which part it is")
+
+    def targets(self, paths: Sequence[CriticalPath], actions: int) -> NDArray[np.float32]:
+        """(m, actions): a row for each of the paths' transitions."""
+        rows = [_action_values(path) for path in paths if len(path)]
+        if not rows:
+            return np.empty((0, actions), dtype=np.float32)
+        visits = np.nan_to_num(np.concatenate(rows), nan=0.0)
+        if (visits < 0.0).any() or not visits.any(axis=1).all():
+            raise InputError(
+                "The policy targets 'visits' are for agents whose action values are visits: alphazero."
+            )
+        shares: NDArray[np.float32] = (visits / visits.sum(axis=1, keepdims=True)).astype(np.float32)
+        return shares
+
+
+PolicyTargets = Annotated[ExecutedAction | SoftActions | SoftmaxOfValues | VisitShares, Field(discriminator="kind")]
 
 
 def _action_values(path: CriticalPath) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ from noveltree.lookahead.action_selection import ActionSelection as ActionSelect
 from noveltree.lookahead.action_selection import TieBreaking as TieBreaking
 from noveltree.lookahead.action_selection import best_action as best_action
 from noveltree.lookahead.action_selection import by_policy as by_policy
+from noveltree.lookahead.action_selection import drawn_first as drawn_first
 from noveltree.lookahead.action_selection import larger_subtree as larger_subtree
 from noveltree.lookahead.action_selection import random_tie as random_tie
 from noveltree.lookahead.action_selection import softmax_action as softmax_action
@@ -31,6 +32,7 @@ from noveltree.lookahead.planner import Planner as Planner
 from noveltree.lookahead.pruning import NoPruning as NoPruning
 from noveltree.lookahead.pruning import NoveltyPruning as NoveltyPruning
 from noveltree.lookahead.pruning import Pruning as Pruning
+from noveltree.lookahead.puct import Puct as Puct
 from noveltree.lookahead.questions import POLICY as POLICY
 from noveltree.lookahead.questions import UNITS as UNITS
 from noveltree.lookahead.questions import VALUE as VALUE
@@ -41,6 +43,10 @@ from noveltree.lookahead.questions import ask as ask
 from noveltree.lookahead.rollout import Rollouts as Rollouts
 from noveltree.lookahead.rollout import sample_unsolved_child as sample_unsolved_child
 from noveltree.lookahead.rtdp import OneStepRollouts as OneStepRollouts
+from noveltree.lookahead.scale import SCALES as SCALES
+from noveltree.lookahead.scale import Raw as Raw
+from noveltree.lookahead.scale import Scale as Scale
+from noveltree.lookahead.scale import Spread as Spread
 from noveltree.lookahead.solved import update_solved_labels as update_solved_labels
 from noveltree.lookahead.uct import Uct as Uct
 from noveltree.lookahead.uct import UctNode as UctNode

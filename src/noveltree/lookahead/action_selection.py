@@ -33,6 +33,20 @@ def best_action(break_ties: TieBreaking) -> ActionSelection:
     return select
 
 
+def drawn_first(steps: int, then: ActionSelection) -> ActionSelection:
+    """Drawn in proportion to the values in the first `steps` time steps of an episode, and then as `then` has it.
+
+    So AlphaZero makes its episodes differ, whose values are visits.
+    """
+
+    def select(root: Node, values: ActionValues, rng: np.random.Generator) -> int:
+        if root.time >= steps:
+            return then(root, values, rng)
+        return Probabilities([value or 0.0 for value in values]).sample(range(len(values)), rng=rng)
+
+    return select
+
+
 def random_tie(root: Node, tied: list[int], rng: np.random.Generator) -> int:
     """Any of the tied actions, uniformly at random."""
     return tied[int(rng.random() * len(tied))]

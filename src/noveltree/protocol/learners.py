@@ -8,6 +8,7 @@ from __future__ import annotations
 from noveltree.agents import Agent
 from noveltree.learning import LearningSettings, PiSettings
 from noveltree.learning.pi_settings import ReturnSettings
+from noveltree.learning.policy_targets import VisitShares
 from noveltree.learning.retention import KeepLatest
 from noveltree.learning.settings import (
     JointSettings,
@@ -32,6 +33,9 @@ _PI_IW = PiSettings(
 )
 _PI_IW_PLUS = _PI_IW.model_copy(update={"returns": ReturnSettings()})
 
+#: Junyent et al. (2019) beside pi-IW, with the value head of pi-IW(1)+, since scores have any scale.
+_ALPHAZERO = _PI_IW_PLUS.model_copy(update={"policy_targets": VisitShares()})
+
 DEFAULT_LEARNING: dict[str, LearnerSettings] = {
     "n-cpl": _CPL,
     "n-cpl-d": _CPL,
@@ -39,6 +43,7 @@ DEFAULT_LEARNING: dict[str, LearnerSettings] = {
     "n-cpl-plus": _N_CPL_PLUS,
     "pi-iw": _PI_IW,
     "pi-iw-plus": _PI_IW_PLUS,
+    "alphazero": _ALPHAZERO,
 }
 
 
