@@ -608,6 +608,8 @@ def test_agents_lists_the_agents(cli: Cli) -> None:
         "n-cpl",
         "n-cpl-d",
         "alphazero",
+        "p-iw",
+        "2bfs",
     }
     assert (rows["riw-d"]["novelty"], "features" in rows["riw-d"]["settings"]) == ("depth", True)
     listing = cli("agents").out

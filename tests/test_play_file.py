@@ -176,7 +176,7 @@ def test_a_play_that_was_written_and_read_goes_on_as_if_it_had_not_been(
             drive([read], again, decisions=END - PAUSE)
             assert account(read) == account(play)
             if features == "atoms":  # whose numbers are given as values are met, in each process anew
-                for node in (*read.lookahead.nodes(), *play.lookahead.nodes()):
+                for node in (*family(read.lookahead), *family(play.lookahead)):
                     node.witness = min(node.witness, 0)
             assert_equal(read.lookahead, play.lookahead)
     assert networks_read.asked == networks.asked

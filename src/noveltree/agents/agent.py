@@ -27,7 +27,7 @@ class Agent:
     name: str
     summary: str
     """One line for people."""
-    novelty: Literal["classic", "depth", "none"]
+    novelty: Literal["classic", "depth", "reward", "none"]
     """What decides which nodes are pruned."""
     assemble: Callable[[State, Settings], Planner]
     """Put a planner for one episode together, given the start state and the settings."""

@@ -10,8 +10,10 @@ from noveltree.agents.settings import Settings
 from noveltree.features import make_features
 from noveltree.lookahead import (
     CACHED_NODES,
+    BestFirst,
     BreadthFirst,
     Duplicates,
+    LabelledFirst,
     LeafValues,
     NoLookahead,
     NoPruning,
@@ -21,9 +23,13 @@ from noveltree.lookahead import (
     Pruning,
     Rollouts,
     Uct,
+    exploiting,
+    exploring,
+    novel_by_reward,
 )
-from noveltree.novelty import ClassicTable, DepthTable, NoveltyTable
+from noveltree.novelty import ClassicTable, DepthTable, NoveltyTable, RewardTable
 from noveltree.simulators import State
+from noveltree.tree import Lookahead
 
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes")
 _ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates")
@@ -81,6 +87,37 @@ IW1 = Agent(
     summary="Breadth-first IW(1) with classic novelty",
     novelty="classic",
     assemble=_iw1,
+    uses=("features", *_SEARCH),
+)
+
+
+def _p_iw(start: State, settings: Settings) -> Planner:
+    pruning = NoveltyPruning(make_features(settings.features, start), RewardTable(), measure=Lookahead.collected)
+    return BestFirst(pruning, (novel_by_reward,), settings.horizon, LeafValues(settings.discount))
+
+
+# Shleyfman et al. (2016).
+P_IW = Agent(
+    name="p-iw",
+    summary="Best-first IW(1): novel is what holds a feature with more reward, and the most reward comes first",
+    novelty="reward",
+    assemble=_p_iw,
+    uses=("features", *_SEARCH),
+)
+
+
+def _2bfs(start: State, settings: Settings) -> Planner:
+    labels = NoveltyPruning(make_features(settings.features, start), ClassicTable(), LabelledFirst())
+    backup = LeafValues(settings.discount)
+    return BestFirst(labels, (exploring, exploiting), settings.horizon, backup, settings.discount)
+
+
+# Lipovetzky et al. (2015).
+TWO_BFS = Agent(
+    name="2bfs",
+    summary="Best-first search with two queues in turn, by novelty and by reward, without pruning",
+    novelty="none",
+    assemble=_2bfs,
     uses=("features", *_SEARCH),
 )
 

@@ -13,6 +13,11 @@ from noveltree.lookahead.action_selection import softmax_action as softmax_actio
 from noveltree.lookahead.backup import Backup as Backup
 from noveltree.lookahead.backup import GreatestValues as GreatestValues
 from noveltree.lookahead.backup import LeafValues as LeafValues
+from noveltree.lookahead.best_first import BestFirst as BestFirst
+from noveltree.lookahead.best_first import Order as Order
+from noveltree.lookahead.best_first import exploiting as exploiting
+from noveltree.lookahead.best_first import exploring as exploring
+from noveltree.lookahead.best_first import novel_by_reward as novel_by_reward
 from noveltree.lookahead.breadth_first import BreadthFirst as BreadthFirst
 from noveltree.lookahead.budget import Bounded as Bounded
 from noveltree.lookahead.budget import Budget as Budget
@@ -22,6 +27,7 @@ from noveltree.lookahead.budget import Seconds as Seconds
 from noveltree.lookahead.budget import frames as frames
 from noveltree.lookahead.cached_nodes import CACHED_NODES as CACHED_NODES
 from noveltree.lookahead.cached_nodes import CachedNodes as CachedNodes
+from noveltree.lookahead.cached_nodes import LabelledFirst as LabelledFirst
 from noveltree.lookahead.cached_nodes import NeverTested as NeverTested
 from noveltree.lookahead.cached_nodes import TestedFirst as TestedFirst
 from noveltree.lookahead.cached_nodes import TestedWhenMet as TestedWhenMet

@@ -1,4 +1,4 @@
-"""What happens to cached nodes, those that were kept from the time step before: three rules, each a part."""
+"""What happens to cached nodes, those that were kept from the time step before: rules, each a part."""
 
 from __future__ import annotations
 
@@ -77,11 +77,10 @@ class TestedFirst:
     def begin(self, lookahead: Lookahead, test: Test) -> None:
         _solve_terminal_nodes(lookahead)
         root = lookahead.root
-        for node in sorted(lookahead.nodes(), key=lambda node: node.number):
-            if not node.terminal:
-                test(node)
-                if not node.novel and not node.solved:
-                    update_solved_labels(node, root)
+        for node in _in_order_of_generation(lookahead):
+            test(node)
+            if not node.novel and not node.solved:
+                update_solved_labels(node, root)
 
     def tested_when_generated(self, node: Node) -> bool:
         return not node.terminal
@@ -90,12 +89,31 @@ class TestedFirst:
         return True
 
 
+class LabelledFirst:
+    """As `TestedFirst`, for searches in which novelty says what comes first and prunes nothing: none is solved."""
+
+    def begin(self, lookahead: Lookahead, test: Test) -> None:
+        for node in _in_order_of_generation(lookahead):
+            test(node)
+
+    def tested_when_generated(self, node: Node) -> bool:
+        return True
+
+    def tested_when_met(self, node: Node) -> bool:
+        return False
+
+
 #: The rules by name.
 CACHED_NODES: dict[str, type[CachedNodes]] = {
     "never-tested": NeverTested,
     "tested-when-met": TestedWhenMet,
     "tested-first": TestedFirst,
 }
+
+
+def _in_order_of_generation(lookahead: Lookahead) -> list[Node]:
+    """The nodes that are not terminal."""
+    return sorted((node for node in lookahead.nodes() if not node.terminal), key=lambda node: node.number)
 
 
 def _solve_terminal_nodes(lookahead: Lookahead) -> None:

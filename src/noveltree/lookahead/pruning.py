@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
@@ -56,6 +56,8 @@ class NoveltyPruning:
     cached_nodes: CachedNodes = field(default_factory=NeverTested)
     _heads: tuple[str, ...] = field(default=(), init=False)
     """What is asked at generation: what the features need, but for what every new node knows already."""
+    measure: Callable[[Lookahead, Node], float] = Lookahead.depth
+    """By what the table compares nodes that have the same feature."""
 
     def begin(self, lookahead: Lookahead) -> Planning:
         self.table.clear()
@@ -75,14 +77,14 @@ class NoveltyPruning:
 
     def meet_again(self, lookahead: Lookahead, child: Node) -> None:
         if self.cached_nodes.tested_when_met(child):
-            depth = lookahead.depth(child)
-            if not self.table.holds(child.witness, depth):
-                child.witness = self.table.holder(self._features(child), depth)
+            measure = self.measure(lookahead, child)
+            if not self.table.holds(child.witness, measure):
+                child.witness = self.table.holder(self._features(child), measure)
             self._label(lookahead, child)
 
     def _test(self, lookahead: Lookahead, node: Node) -> None:
         """Enter the features of a node, and label it by what was in the table before."""
-        node.witness = self.table.enter(self._features(node), lookahead.depth(node))
+        node.witness = self.table.enter(self._features(node), self.measure(lookahead, node))
         if node is not lookahead.root:  # which is looked at in any case
             self._label(lookahead, node)
 
