@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from noveltree.lookahead.planner import ActionValues
-from noveltree.tree import UNIFORM, Node
+from noveltree.tree import UNIFORM, Node, subtree_height, subtree_size
 
 #: Action values this close are tied.
 TIE_TOLERANCE = 1e-7
@@ -39,8 +39,18 @@ def random_tie(root: Node, tied: list[int], rng: np.random.Generator) -> int:
 
 def larger_subtree(root: Node, tied: list[int], rng: np.random.Generator) -> int:
     """The tied action with the most nodes below it (pi-IW(1)+), at random among equals."""
-    sizes = [_subtree_size(root.children[action]) for action in tied]
-    return random_tie(root, [a for a, size in zip(tied, sizes, strict=True) if size == max(sizes)], rng)
+    return random_tie(root, _largest(root, tied, subtree_size), rng)
+
+
+def longest_branch(root: Node, tied: list[int], rng: np.random.Generator) -> int:
+    """If the root is worth nothing, the tied action with the longest branch, at random among equals; otherwise any.
+
+    So risk-averse RIW(1) of Bandres et al. (2018) stays alive where nothing is to be gained. An action that was not
+    tried has no branch, and neither has one that nothing follows.
+    """
+    if abs(root.value) > TIE_TOLERANCE:
+        return random_tie(root, tied, rng)
+    return random_tie(root, _largest(root, tied, subtree_height), rng)
 
 
 def by_policy(root: Node, tied: list[int], rng: np.random.Generator) -> int:
@@ -52,15 +62,12 @@ TIE_BREAKINGS: dict[str, TieBreaking] = {
     "random": random_tie,
     "larger-subtree": larger_subtree,
     "policy": by_policy,
+    "longest-branch": longest_branch,
 }
 
 
-def _subtree_size(node: Node | None) -> int:
-    if node is None:
-        return 0
-    size = 0
-    stack = [node]
-    while stack:
-        size += 1
-        stack.extend(child for child in stack.pop().children if child is not None)
-    return size
+def _largest(root: Node, actions: list[int], measure: Callable[[Node], int]) -> list[int]:
+    """The actions below which a measure of the subtree is the largest."""
+    children = [root.children[action] for action in actions]
+    measures = [0 if child is None else measure(child) for child in children]
+    return [action for action, value in zip(actions, measures, strict=True) if value == max(measures)]

@@ -77,6 +77,14 @@ class TestedFirst:
         return True
 
 
+#: By their names in protocols.
+CACHED_NODES: dict[str, CachedNodes] = {
+    "never-tested": NeverTested(),
+    "tested-when-met": TestedWhenMet(),
+    "tested-first": TestedFirst(),
+}
+
+
 def _solve_terminal_nodes(lookahead: Lookahead) -> None:
     for node in list(lookahead.nodes()):
         if node.terminal:
