@@ -118,8 +118,8 @@ def test_a_game_belongs_to_the_kind_that_knows_it(game: str, kind: str, name: st
 
 
 def test_features_say_what_has_to_be_observed() -> None:
-    assert {"bprost"} == NEEDS_TILES
-    assert set(FEATURE_SETS) > NEEDS_TILES
-    for features in ("bprost", "pixels"):
+    assert NEEDS_TILES == {"bprost": True, "bprost-background": "foreground"}
+    assert set(FEATURE_SETS) > NEEDS_TILES.keys()
+    for features in ("bprost", "bprost-background", "pixels"):
         start = make_protocol("pong", features=features).make_simulator().start()
         assert (getattr(start, "tiles") is not None) == (features in NEEDS_TILES)  # noqa: B009

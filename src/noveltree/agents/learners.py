@@ -61,7 +61,7 @@ N_CPL_PLUS = dataclasses.replace(
 def _novel_units(settings: Settings, *more: str) -> Pruning:
     """Depth novelty over hidden units; whatever else is asked of the network is asked when a node is generated."""
     features = UnitFeatures(heads=(UNITS, *more))
-    return NoveltyPruning(features, DepthTable(), CACHED_NODES[settings.cached_nodes]())
+    return NoveltyPruning(features, DepthTable(), CACHED_NODES[settings.cached_nodes])
 
 
 def _pi_iw(start: State, settings: Settings) -> Planner:

@@ -6,22 +6,27 @@ import dataclasses
 from collections.abc import Callable
 
 from noveltree.agents.agent import Agent
+from noveltree.agents.rules import RULES, rollouts_by_rules, rules_are_chosen
 from noveltree.agents.settings import Settings
 from noveltree.features import make_features
 from noveltree.lookahead import (
-    CACHED_NODES,
+    SUCCESSOR_ORDERS,
+    Backup,
     BestFirst,
     BreadthFirst,
     Duplicates,
     LabelledFirst,
     LeafValues,
+    MarkedNode,
     NoLookahead,
     NoPruning,
     NoveltyPruning,
     OneStepRollouts,
     Planner,
+    PrunedTested,
     Pruning,
     Rollouts,
+    SubtreeCap,
     Uct,
     exploiting,
     exploring,
@@ -29,7 +34,7 @@ from noveltree.lookahead import (
 )
 from noveltree.novelty import ClassicTable, DepthTable, NoveltyTable, RewardTable
 from noveltree.simulators import State
-from noveltree.tree import Lookahead
+from noveltree.tree import Lookahead, Node
 
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes")
 _ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates")
@@ -37,16 +42,20 @@ _ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates")
 
 def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings], Planner]:
     def assemble(start: State, settings: Settings) -> Planner:
-        cached_nodes = CACHED_NODES[settings.cached_nodes]()
-        return _rollouts(NoveltyPruning(make_features(settings.features, start), table(), cached_nodes), settings)
+        if rules_are_chosen(settings):
+            pruning, backup = rollouts_by_rules(start, settings, table)
+            return _rollouts(pruning, settings, backup, MarkedNode)
+        return _rollouts(NoveltyPruning(make_features(settings.features, start), table()), settings)
 
     return assemble
 
 
-def _rollouts(pruning: Pruning, settings: Settings) -> Planner:
-    backup = LeafValues(settings.discount, settings.reward_weight)
+def _rollouts(
+    pruning: Pruning, settings: Settings, backup: Backup | None = None, node_type: type[Node] = Node
+) -> Planner:
+    backup = backup or LeafValues(settings.discount, settings.reward_weight)
     duplicates = Duplicates() if settings.duplicates else None
-    return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates)
+    return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates, node_type)
 
 
 RIW_C = Agent(
@@ -54,17 +63,17 @@ RIW_C = Agent(
     summary="Rollout IW(1) with classic novelty",
     novelty="classic",
     assemble=_rollout_iw(ClassicTable),
-    uses=("features", "cached_nodes", *_ROLLOUTS),
+    uses=("features", *_ROLLOUTS, *RULES),
 )
 
 
-# As Bandres et al. (2018) defined RIW(1).
+# As Bandres et al. (2018) defined RIW(1); what they did besides is in `agents/rules.py`.
 RIW_D = Agent(
     name="riw-d",
     summary="Rollout IW(1) with depth novelty",
     novelty="depth",
     assemble=_rollout_iw(DepthTable),
-    uses=("features", "cached_nodes", *_ROLLOUTS),
+    uses=("features", *_ROLLOUTS, *RULES),
 )
 
 
@@ -77,8 +86,13 @@ RIW_PLUS = dataclasses.replace(
 
 
 def _iw1(start: State, settings: Settings) -> Planner:
-    pruning = NoveltyPruning(make_features(settings.features, start), ClassicTable())
-    return BreadthFirst(pruning, settings.horizon, LeafValues(settings.discount))
+    by_novelty = NoveltyPruning(make_features(settings.features, start), ClassicTable())
+    tested = settings.pruned_nodes == "tested"
+    pruning: Pruning = PrunedTested(by_novelty) if tested else by_novelty
+    if settings.subtree_cap is not None:
+        pruning = SubtreeCap(pruning, settings.subtree_cap)
+    order, node_type = SUCCESSOR_ORDERS[settings.successors], MarkedNode if tested else Node
+    return BreadthFirst(pruning, settings.horizon, LeafValues(settings.discount), order, node_type)
 
 
 # Lipovetzky et al. (2015).
@@ -87,7 +101,7 @@ IW1 = Agent(
     summary="Breadth-first IW(1) with classic novelty",
     novelty="classic",
     assemble=_iw1,
-    uses=("features", *_SEARCH),
+    uses=("features", *_SEARCH, "successors", "pruned_nodes", "subtree_cap"),
 )
 
 

@@ -103,11 +103,11 @@ class LabelledFirst:
         return False
 
 
-#: The rules by name.
-CACHED_NODES: dict[str, type[CachedNodes]] = {
-    "never-tested": NeverTested,
-    "tested-when-met": TestedWhenMet,
-    "tested-first": TestedFirst,
+#: By their names in protocols.
+CACHED_NODES: dict[str, CachedNodes] = {
+    "never-tested": NeverTested(),
+    "tested-when-met": TestedWhenMet(),
+    "tested-first": TestedFirst(),
 }
 
 

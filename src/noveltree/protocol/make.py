@@ -109,7 +109,7 @@ def _look_at(
     known = kind.known_actions(game, simulator_settings, chosen.features)
     if known is not None:
         return _World(game, known, MAX_FRAMES, agent.settings(**own))
-    tiles = chosen.features in NEEDS_TILES
+    tiles = NEEDS_TILES.get(chosen.features, False)
     with contextlib.closing(kind.make(game, simulator_settings, tiles=tiles)) as simulator:
         start = simulator.start()
         if "features" in agent.uses:
