@@ -33,13 +33,14 @@ from noveltree.tree import (
     restore_lookahead,
     store_lookahead,
 )
+from tests.support.agents import EVERYWHERE, PLAYABLE_AT_ONCE
 
 PAUSE, END = 4, 6
 
 #: Game, features, agent, and whether networks are asked.
 CASES = [
-    *(("corridor", "atoms", agent, True) for agent in AGENTS),
-    *(("corridor", "atoms", agent, False) for agent in AGENTS if not AGENTS[agent].needs_networks),
+    *(("corridor", "atoms", agent, True) for agent in EVERYWHERE),
+    *(("corridor", "atoms", agent, False) for agent in PLAYABLE_AT_ONCE),
     *(("pong", "pixels", agent, False) for agent in ("riw-c", "riw-d", "uct", "iw1", "rtdp", "unpruned")),
     *(("pong", "bprost", agent, False) for agent in ("riw-c", "riw-d")),
     ("pong", "pixels", "riw-c", True),
@@ -205,7 +206,7 @@ def test_marks_that_outlive_a_time_step_are_written_and_read(preset: str, tmp_pa
         assert_equal(read.lookahead, play.lookahead)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", EVERYWHERE)
 def test_a_play_can_be_written_before_its_first_decision_and_after_every_other(agent: str, tmp_path: Path) -> None:
     protocol, path = protocol_of("corridor", "atoms", agent), tmp_path / "paused.safetensors"
     networks, heuristics = Networks(), Networks().heuristics()

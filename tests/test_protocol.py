@@ -73,6 +73,7 @@ OTHERS: dict[str, Any] = {
     "discount": 0.99,
     "reward_weight": 0.97,
     "rollout_cap": 8,
+    "latent_threshold": 0.5,
     "duplicates": True,
     "tie_breaking": "larger-subtree",
     "cached_nodes": "tested-first",

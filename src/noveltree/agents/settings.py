@@ -108,6 +108,9 @@ class Settings(SettingsModel):
         "what values are divided by before exploration is added, in PUCT: spread, theirs in the lookahead, or raw",
         default="spread",
     )
+    latent_threshold: float = setting(
+        "probability above which a latent variable of an encoder is a true feature", default=0.9, gt=0, lt=1
+    )
 
     @field_validator("features")
     @classmethod

@@ -9,6 +9,7 @@ from noveltree.features.atoms import AtomFeatures as AtomFeatures
 from noveltree.features.bprost import BprostFeatures as BprostFeatures
 from noveltree.features.feature_set import FeatureSet as FeatureSet
 from noveltree.features.feature_set import Indices as Indices
+from noveltree.features.latents import LatentFeatures as LatentFeatures
 from noveltree.features.pixels import PixelFeatures as PixelFeatures
 from noveltree.features.ram import RamFeatures as RamFeatures
 from noveltree.features.units import UnitFeatures as UnitFeatures

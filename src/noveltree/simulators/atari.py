@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from noveltree.errors import InputError, RecordError
 from noveltree.simulators.emulator import find_background, load_game
 from noveltree.simulators.games import canonical_game
-from noveltree.simulators.screen import ScreenReducer
+from noveltree.simulators.screen import SIDE, ScreenReducer
 from noveltree.simulators.settings import TilesOf
-from noveltree.simulators.simulator import State, Transition
+from noveltree.simulators.simulator import Size, State, Transition
 from noveltree.simulators.snapshots import SnapshotPacker, flush, quiet, ram_of
 from noveltree.simulators.tiles import COLORS, TILE_ROWS, TileObserver
 
@@ -28,9 +28,10 @@ _STORED_TILES = np.dtype("<u2")
 class AtariState(State):
     """A snapshot of the emulator and what is observed of it.
 
-    `observation` is the 84 x 84 grayscale image of the screen, `ram` the 128 bytes of memory. `tiles` and
-    `previous_tiles` are the colors of the 16 x 14 tiles of this screen and of the one a time step before,
-    if the simulator was asked to observe them. `lives` are those that the player has left, 0 in games without.
+    `observation` is the grayscale image of the screen, 84 x 84 unless the simulator was asked for another size,
+    `ram` the 128 bytes of memory. `tiles` and `previous_tiles` are the colors of the 16 x 14 tiles of this screen
+    and of the one a time step before, if the simulator was asked to observe them. `lives` are those that the player
+    has left, 0 in games without.
     """
 
     __slots__ = ("lives", "previous_tiles", "snapshot", "tiles")
@@ -72,7 +73,9 @@ class Atari:
         mode: int | None = None,
         difficulty: int | None = None,
         tiles: TilesOf = False,
+        screen: Size = (SIDE, SIDE),
     ) -> None:
+        """`tiles` says whether tiles are observed, `screen` the size to which observed screens are reduced."""
         if frame_skip < 1:
             raise InputError(f"The frame skip must be at least 1, not {frame_skip}.")
         if action_set not in ("minimal", "full"):
@@ -90,7 +93,7 @@ class Atari:
 
         height, width = self._emulator.getScreenDims()
         self._raw = np.zeros((height, width), dtype=np.uint8)
-        self._reduce = ScreenReducer(height, width, self._emulator.getScreenGrayscale)
+        self._reduce = ScreenReducer(height, width, self._emulator.getScreenGrayscale, screen)
         background = find_background(self.game, frame_skip, mode, difficulty) if tiles == "foreground" else None
         self._observe_tiles = TileObserver(height, width, background) if tiles else None
 
