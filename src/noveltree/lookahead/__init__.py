@@ -25,6 +25,7 @@ from noveltree.lookahead.duplicates import Duplicates as Duplicates
 from noveltree.lookahead.no_lookahead import NoLookahead as NoLookahead
 from noveltree.lookahead.planner import ActionValues as ActionValues
 from noveltree.lookahead.planner import Planner as Planner
+from noveltree.lookahead.planner import RemembersEpisode as RemembersEpisode
 from noveltree.lookahead.pruning import NoPruning as NoPruning
 from noveltree.lookahead.pruning import NoveltyPruning as NoveltyPruning
 from noveltree.lookahead.pruning import Pruning as Pruning
