@@ -12,17 +12,23 @@ from noveltree.tree import Node
 class UnitFeatures(FeatureSet):
     """Two features a unit, of which exactly one is true: 2i if unit i is zero, 2i + 1 if it is above zero.
 
-    The units have to be asked for; `heads` may name what is to be asked in the same pass through the network.
+    The units have to be asked for; `heads` may name what is to be asked in the same pass through the network. How
+    many units there are need not be said: there are as many as the first node has.
     """
 
-    def __init__(self, units: int, *, heads: tuple[str, ...] = ("units",)) -> None:
+    def __init__(self, units: int = 0, *, heads: tuple[str, ...] = ("units",)) -> None:
         if "units" not in heads:
             raise InputError(f"Features of hidden units must ask for 'units', not for {heads}.")
-        self.size = 2 * units
         self.heads = heads
-        self._inactive = np.arange(0, self.size, 2, dtype=np.int32)
+        self._begin(units)
 
     def __call__(self, node: Node) -> Indices:
         if node.units is None:
             raise InputError("The features are hidden units of a network, and no network was asked for them.")
+        if not self.size:
+            self._begin(node.units.size)
         return self._inactive + (node.units > 0)
+
+    def _begin(self, units: int) -> None:
+        self.size = 2 * units
+        self._inactive = np.arange(0, self.size, 2, dtype=np.int32)
