@@ -8,10 +8,13 @@ import cv2
 import numpy as np
 import pytest
 
+from noveltree.agents import PI_HIW
 from noveltree.errors import InputError, RecordError
 from noveltree.features import make_abstraction
+from noveltree.protocol import make_protocol
 from noveltree.simulators import Atari, AtariState, Corridor, State
 from noveltree.simulators.screen import ImageReducer, ScreenReducer
+from tests.support.command_line import Cli
 from tests.support.worlds import node_of
 
 
@@ -134,10 +137,35 @@ class TestAtari:
             with pytest.raises(
                 InputError, match=r"8 x 11 tiles .* must be observed: use Atari\(game, small=\(8, 11\)"
             ):
-                make_abstraction(simulator.start(), (8, 11), 8)
+                PI_HIW.assemble(simulator.start(), PI_HIW.settings())
 
 
 class TestSettings:
+    def test_a_protocol_makes_a_simulator_that_observes_what_its_agent_needs(self) -> None:
+        start: Any = make_protocol("pong", agent="pi-hiw", tiles="4x5").make_simulator().start()
+        assert start.small.shape == (5, 4)
+        start = make_protocol("pong", agent="pi-hiw").make_simulator().start()
+        assert start.small.shape == (11, 8)
+        start = make_protocol("pong").make_simulator().start()
+        assert start.small is None
+
+    @pytest.mark.parametrize(
+        ("choices", "complaint"),
+        [
+            ({"tiles": "8"}, "across and down, such as 8x11, not as '8'"),
+            ({"tiles": "0x11"}, "not as '0x11'"),
+            ({"tiles": "8x11 "}, "not as '8x11 '"),
+            ({"tiles": "161x11"}, "160 x 210 pixels cannot be reduced to 161 x 11: choose at most"),
+            ({"tiles": "8x211"}, "160 x 210 pixels cannot be reduced to 8 x 211"),
+            ({"levels": 257}, "levels 257: input should be less than or equal to 256"),
+            ({"levels": 1}, "levels 1: input should be greater than or equal to 2"),
+            ({"abstract_width": "2"}, "abstract_width '2': input should be 'n' or '1'"),
+        ],
+    )
+    def test_what_makes_no_sense_is_refused(self, choices: dict[str, Any], complaint: str) -> None:
+        with pytest.raises(InputError, match=complaint):
+            make_protocol("pong", agent="pi-hiw", **choices)
+
     def test_tiles_have_to_fit_images_of_all_kinds(self) -> None:
         screen = State(np.zeros((10, 20), dtype=np.uint8))
         with pytest.raises(InputError, match="20 x 10 pixels cannot be reduced to 8 x 11"):
@@ -146,3 +174,13 @@ class TestSettings:
             make_abstraction(State(np.zeros((20, 20, 4), dtype=np.uint8)), (8, 11), 8)
         with pytest.raises(InputError, match="2 to 256 levels, not 300"):
             make_abstraction(screen, (8, 8), 300)
+
+    def test_the_command_line_has_them_as_options(self, cli: Cli) -> None:
+        for options, complaint in (
+            (("--levels", "300"), "less than or equal to 256"),
+            (("--tiles", "161x11"), "cannot be reduced to 161 x 11"),
+            (("--abstract-width", "2"), "'n' or '1'"),
+        ):
+            result = cli("train", "pong", "--agent", "pi-hiw", *options)
+            assert result.code == 2, result
+            assert complaint in " ".join(result.err.split()), result

@@ -191,7 +191,7 @@ def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(c
         (
             ["corridor", "--agent", "riw-c"],
             2,
-            "riw-c learns nothing; the agents that do are n-cpl, n-cpl-d, cpl, n-cpl-plus.",
+            "riw-c learns nothing; the agents that do are n-cpl, n-cpl-d, cpl, n-cpl-plus, pi-hiw.",
         ),
         (
             *(["corridor", "--interactions", "2000"], 2),

@@ -34,16 +34,19 @@ from noveltree.tree import (
     restore_lookahead,
     store_lookahead,
 )
+from tests.support.agents import ALONE
 
 PAUSE, END = 4, 6
 
 #: Game, features, agent, and whether networks are asked.
 CASES = [
-    *(("corridor", "atoms", agent, networks) for agent in AGENTS for networks in (False, True)),
+    *(("corridor", "atoms", agent, True) for agent in AGENTS),
+    *(("corridor", "atoms", agent, False) for agent in ALONE),
     *(("pong", "pixels", agent, False) for agent in ("riw-c", "riw-d", "uct", "iw1", "rtdp", "unpruned")),
     *(("pong", "bprost", agent, False) for agent in ("riw-c", "riw-d")),
     ("pong", "pixels", "riw-c", True),
     ("pong", "bprost", "riw-d", True),
+    ("pong", "units", "pi-hiw", True),
 ]
 
 
@@ -68,7 +71,9 @@ class Networks:
     def heuristics(self) -> Heuristics:
         """Never the same one twice, as if the networks were loaded anew."""
         return Heuristics.of(
-            policy=lambda nodes: self._base_policy(nodes), value=lambda nodes: self._termination_cost(nodes)
+            policy=lambda nodes: self._base_policy(nodes),
+            value=lambda nodes: self._termination_cost(nodes),
+            units=lambda nodes: self._units(nodes),
         )
 
     def _base_policy(self, nodes: Sequence[Node]) -> np.ndarray:
@@ -79,6 +84,10 @@ class Networks:
 
     def _termination_cost(self, nodes: Sequence[Node]) -> np.ndarray:
         return np.array([np.cos(self._see("termination cost", node)) / 3 for node in nodes])
+
+    def _units(self, nodes: Sequence[Node]) -> np.ndarray:
+        seen = np.array([self._see("units", node) for node in nodes])
+        return np.maximum(0.0, np.sin(seen[:, None] * np.arange(1, 9))).astype(np.float32)
 
     def _see(self, question: str, node: Node) -> float:
         seen = 0.0

@@ -18,6 +18,7 @@ from noveltree.simulators import (
     Simulator,
     SimulatorKind,
     SimulatorSettings,
+    Size,
     find_game,
     get_kind,
     register_simulator,
@@ -32,7 +33,7 @@ class Hallways(SimulatorKind):
     title = "hallway"
     takes = ("mode",)
 
-    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool) -> Simulator:
+    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool, small: Size | None) -> Simulator:
         return Corridor(int(game.removeprefix("hallway-")), wait=settings.mode == 1)
 
     def find(self, game: str) -> str | None:

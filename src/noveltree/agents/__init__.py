@@ -6,6 +6,7 @@ from noveltree.agents.agent import PAPER_BUDGET as PAPER_BUDGET
 from noveltree.agents.agent import Agent as Agent
 from noveltree.agents.learners import CPL, N_CPL, N_CPL_D
 from noveltree.agents.learners import N_CPL_PLUS as N_CPL_PLUS
+from noveltree.agents.learners import PI_HIW as PI_HIW
 from noveltree.agents.planners import BFS, IW1, RANDOM, RIW_C, RIW_D, RIW_PLUS, RTDP, UCT, UNPRUNED
 from noveltree.agents.settings import Settings as Settings
 from noveltree.errors import UnknownNameError
@@ -15,6 +16,7 @@ AGENTS: dict[str, Agent] = {
     for agent in (
         *(RIW_C, RIW_D, RIW_PLUS, IW1, BFS, UCT, RTDP, UNPRUNED, RANDOM),
         *(N_CPL, N_CPL_D, CPL, N_CPL_PLUS),
+        PI_HIW,
     )
 }
 

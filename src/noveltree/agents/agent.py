@@ -10,7 +10,7 @@ from noveltree.agents.settings import Settings
 from noveltree.errors import InputError
 from noveltree.lookahead import TIE_BREAKINGS, ActionSelection, Planner, best_action
 from noveltree.reading import validated
-from noveltree.simulators import State
+from noveltree.simulators import Size, State
 
 #: The budget of the paper: interactions per time step.
 PAPER_BUDGET = 100
@@ -52,6 +52,10 @@ class Agent:
             if name not in self.uses:
                 raise InputError(f"{self.name} has no setting {name!r}; it has {', '.join(self.uses) or 'none'}.")
         return validated(Settings, {**self.defaults, **chosen})
+
+    def small_screen(self, settings: Settings) -> Size | None:
+        """The size to which whole screens are to be reduced for this agent; None if it does not look at them so."""
+        return settings.tile_size if "tiles" in self.uses else None
 
     def used(self, settings: Settings) -> dict[str, Any]:
         """Those of `settings` that make a difference to this agent."""

@@ -134,10 +134,10 @@ def _look_at(
     """Find out what follows from a game and an agent; the simulator is made only if that is necessary."""
     own = chosen.given(Settings.model_fields)
     known = kind.known_actions(game, simulator_settings, chosen.features)
-    if known is not None:
+    if known is not None and chosen.tiles is None:  # only the screen shows whether so many tiles fit on it
         return _World(game, known, MAX_FRAMES, agent.settings(**own))
-    tiles = chosen.features in NEEDS_TILES
-    with contextlib.closing(kind.make(game, simulator_settings, tiles=tiles)) as simulator:
+    tiles, small = chosen.features in NEEDS_TILES, agent.small_screen(agent.settings(**own))
+    with contextlib.closing(kind.make(game, simulator_settings, tiles=tiles, small=small)) as simulator:
         start = simulator.start()
         if "features" in agent.uses:
             own.setdefault("features", default_features(start))

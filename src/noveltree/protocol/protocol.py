@@ -116,7 +116,8 @@ class Protocol(_Planned):
 
     def make_simulator(self) -> Simulator:
         settings = SimulatorSettings(**{name: getattr(self, name) for name in SimulatorSettings.model_fields})
-        return self.simulator_kind.make(self.game, settings, tiles=self.features in NEEDS_TILES)
+        small = get_agent(self.agent).small_screen(self.settings())
+        return self.simulator_kind.make(self.game, settings, tiles=self.features in NEEDS_TILES, small=small)
 
     def make_play(self, simulator: Simulator, *, seed: int, index: int, interval: int = 0) -> Play:
         """Begin the episode `index` of a trial with `seed`, in its `interval` of learning."""

@@ -20,7 +20,7 @@ from noveltree.simulators.kind import find_game as find_game
 from noveltree.simulators.kind import get_kind as get_kind
 from noveltree.simulators.kind import register_simulator as register_simulator
 from noveltree.simulators.settings import SimulatorSettings
-from noveltree.simulators.simulator import Simulator
+from noveltree.simulators.simulator import Simulator, Size
 
 _LIKE_ENVIRONMENT_ID = re.compile(r"(?!ale/).+-v\d+", flags=re.IGNORECASE)
 #: Features that every Atari game has.
@@ -37,7 +37,7 @@ class AtariKind(SimulatorKind):
     alike = True
     can_be_filmed = True
 
-    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool) -> Simulator:
+    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool, small: Size | None) -> Simulator:
         return Atari(
             game,
             action_set=settings.action_set or "minimal",
@@ -45,6 +45,7 @@ class AtariKind(SimulatorKind):
             mode=settings.mode,
             difficulty=settings.difficulty,
             tiles=tiles,
+            small=small,
         )
 
     def find(self, game: str) -> str | None:
@@ -78,7 +79,7 @@ class GymnasiumKind(SimulatorKind):
     name = "gymnasium"
     title = "Gymnasium"
 
-    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool) -> Simulator:
+    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool, small: Size | None) -> Simulator:
         return GymnasiumSimulator(game)
 
     def find(self, game: str) -> str | None:
@@ -107,7 +108,7 @@ class CorridorKind(SimulatorKind):
     name = "corridor"
     title = "corridor"
 
-    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool) -> Simulator:
+    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool, small: Size | None) -> Simulator:
         return Corridor()
 
 
