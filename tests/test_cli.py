@@ -596,6 +596,7 @@ def test_agents_lists_the_agents(cli: Cli) -> None:
     assert set(rows) == {
         "riw-plus",
         "n-cpl-plus",
+        "pi-hiw",
         "riw-c",
         "riw-d",
         "iw1",
