@@ -14,7 +14,7 @@ from noveltree.agents.rules import assemble_rules
 from noveltree.heuristics import Heuristics
 from noveltree.lookahead import (
     CACHED_NODES,
-    TIE_BREAKINGS,
+    SELECTIONS,
     Interactions,
     LeafValues,
     MarkedNode,
@@ -140,7 +140,7 @@ def test_the_rules_of_bandres_et_al_equal_their_reference(
     reference = BandresReference(world, lives, budget, horizon, np.random.default_rng(seed), **rules)
     rng = np.random.default_rng(seed)
     planner = _planner_by_rules(world, lives, horizon, Settings(**rules))
-    select = best_action(TIE_BREAKINGS[rules["tie_breaking"]])
+    select = SELECTIONS[rules["tie_breaking"]]
     lookahead = Lookahead(world, world.start(), base_policy=UNIFORM, termination_cost=0.0, node_type=MarkedNode)
     for _ in range(DECISIONS):
         lookahead.begin_time_step()
@@ -168,7 +168,7 @@ def _planner_by_rules(world: TableWorld, lives: list[int], horizon: int, chosen:
     rewards = {"no": true_reward, "parent": RiskAverse(lives_of), "root": RiskAverseFromRoot(lives_of)}
     reward = rewards[chosen.risk_averse]
     table = Subtables(DepthTable, reward) if chosen.subtables else DepthTable()
-    by_novelty = NoveltyPruning(TableFeatures(world), table, CACHED_NODES[chosen.cached_nodes])
+    by_novelty = NoveltyPruning(TableFeatures(world), table, CACHED_NODES[chosen.cached_nodes]())
     pruning, backup = assemble_rules(by_novelty, chosen, reward)
     return Rollouts(pruning, horizon, backup, node_type=MarkedNode)
 

@@ -82,12 +82,16 @@ OTHERS: dict[str, Any] = {
     "subtables": True,
     "risk_averse": "root",
     "untried": "zero",
-    "tree_cap": 50_000,
     "successors": "random",
     "pruned_nodes": "tested",
     "subtree_cap": 30_000,
+    "most_nodes": 5_000,
     "rollout_depth": 10,
     "exploration": 1.0,
+    "noise_share": 0.5,
+    "noise_alpha": 0.3,
+    "drawn_steps": 0,
+    "value_scale": "raw",
     "simulator_version": "ale-py 0.12.2",
     "rom_md5": None,
     "noveltree_version": "0.2.0",
@@ -121,7 +125,7 @@ def test_the_default_is_the_protocol_of_the_paper() -> None:
 BANDRES = {
     **{"agent": "riw-d", "features": "bprost-background", "action_set": "full", "frame_skip": 15, "discount": 1.0},
     **{"max_frames": 18_000, "horizon": 1_500, "cached_nodes": "tested-when-met", "repetitions": True},
-    **{"lost_nodes": "leave", "untried": "zero", "tree_cap": 50_000},
+    **{"lost_nodes": "leave", "untried": "zero"},
 }
 COUNTED = {"budget_unit": "interactions", "visits": "counted"}
 RISK_AVERSE = {"risk_averse": "parent", "tie_breaking": "longest-branch"}
@@ -339,7 +343,7 @@ def test_a_budget_that_makes_no_sense_is_refused(choices: dict[str, Any], compla
         (
             "pong",
             {"tie_breaking": "coin"},
-            "Unknown tie-breaking 'coin'. Known: larger-subtree, longest-branch, policy, random.",
+            "Unknown tie-breaking 'coin'. Known: larger-subtree, longest-branch, policy, product, random, softmax.",
         ),
     ],
 )

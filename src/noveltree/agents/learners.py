@@ -4,8 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 
+from noveltree.agents.agent import Agent
 from noveltree.agents.planners import RIW_C, RIW_D, RIW_PLUS, UNPRUNED
-from noveltree.lookahead import POLICY, VALUE
+from noveltree.agents.settings import LARGEST_HORIZON, Settings
+from noveltree.features import UnitFeatures
+from noveltree.lookahead import (
+    CACHED_NODES,
+    POLICY,
+    SCALES,
+    SELECTIONS,
+    UNITS,
+    VALUE,
+    ActionSelection,
+    GreatestValues,
+    LeafValues,
+    NoveltyPruning,
+    Planner,
+    Pruning,
+    Puct,
+    Rollouts,
+    drawn_first,
+)
+from noveltree.novelty import DepthTable
+from noveltree.simulators import State
 
 N_CPL = dataclasses.replace(
     RIW_C,
@@ -34,4 +55,79 @@ N_CPL_PLUS = dataclasses.replace(
     summary="RIW+ with a base policy and a termination cost that one network learns while it plays",
     defaults={**RIW_PLUS.defaults, "tie_breaking": "policy"},
     heads=(POLICY, VALUE),
+)
+
+
+def _novel_units(settings: Settings, *more: str) -> Pruning:
+    """Depth novelty over hidden units; whatever else is asked of the network is asked when a node is generated."""
+    features = UnitFeatures(heads=(UNITS, *more))
+    return NoveltyPruning(features, DepthTable(), CACHED_NODES[settings.cached_nodes]())
+
+
+def _pi_iw(start: State, settings: Settings) -> Planner:
+    return Rollouts(_novel_units(settings, POLICY), settings.horizon, LeafValues(settings.discount))
+
+
+# Junyent et al. (2019).
+PI_IW = Agent(
+    name="pi-iw",
+    summary="RIW_D over the hidden units of the network that guides it, which learns from every decision",
+    novelty="depth",
+    assemble=_pi_iw,
+    uses=("horizon", "discount", "cache", "cached_nodes", "most_nodes", "tie_breaking"),
+    defaults={
+        "horizon": LARGEST_HORIZON,
+        "discount": 0.99,
+        "cached_nodes": "tested-first",
+        "most_nodes": 5_000,
+        "tie_breaking": "softmax",
+    },
+    heads=(POLICY, UNITS),
+    keeps_answers=True,
+)
+
+
+def _pi_iw_plus(start: State, settings: Settings) -> Planner:
+    return Rollouts(_novel_units(settings, POLICY, VALUE), settings.horizon, GreatestValues(settings.discount))
+
+
+# Junyent et al. (2021).
+PI_IW_PLUS = dataclasses.replace(
+    PI_IW,
+    name="pi-iw-plus",
+    summary="pi-IW with a learnt value of every node, and ties to the larger subtree",
+    assemble=_pi_iw_plus,
+    defaults={**PI_IW.defaults, "tie_breaking": "larger-subtree"},
+    heads=(POLICY, UNITS, VALUE),
+)
+
+
+def _puct(start: State, settings: Settings) -> Planner:
+    return Puct(
+        exploration=settings.exploration,
+        discount=settings.discount,
+        noise_share=settings.noise_share,
+        noise_alpha=settings.noise_alpha,
+        scale=SCALES[settings.value_scale],
+    )
+
+
+def _by_visits(settings: Settings) -> ActionSelection:
+    return drawn_first(settings.drawn_steps, SELECTIONS[settings.tie_breaking])
+
+
+# As Junyent et al. (2019) had it beside pi-IW(1).
+ALPHAZERO = Agent(
+    name="alphazero",
+    summary="PUCT with a learnt policy and value; the policy learns from how often actions were visited",
+    novelty="none",
+    assemble=_puct,
+    select=_by_visits,
+    uses=(
+        *("exploration", "discount", "cache", "tie_breaking"),
+        *("noise_share", "noise_alpha", "drawn_steps", "value_scale"),
+    ),
+    defaults={"exploration": 1.0, "discount": 0.99},
+    heads=(POLICY, VALUE),
+    keeps_answers=True,
 )

@@ -10,10 +10,13 @@ from noveltree.agents.rules import RULES, rollouts_by_rules, rules_are_chosen
 from noveltree.agents.settings import Settings
 from noveltree.features import make_features
 from noveltree.lookahead import (
+    CACHED_NODES,
     SUCCESSOR_ORDERS,
     Backup,
+    BestFirst,
     BreadthFirst,
     Duplicates,
+    LabelledFirst,
     LeafValues,
     MarkedNode,
     NoLookahead,
@@ -26,12 +29,15 @@ from noveltree.lookahead import (
     Rollouts,
     SubtreeCap,
     Uct,
+    exploiting,
+    exploring,
+    novel_by_reward,
 )
-from noveltree.novelty import ClassicTable, DepthTable, NoveltyTable
+from noveltree.novelty import ClassicTable, DepthTable, NoveltyTable, RewardTable
 from noveltree.simulators import State
-from noveltree.tree import Node
+from noveltree.tree import Lookahead, Node
 
-_SEARCH = ("horizon", "discount", "cache", "tie_breaking")
+_SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes")
 _ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates")
 
 
@@ -40,7 +46,8 @@ def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings]
         if rules_are_chosen(settings):
             pruning, backup = rollouts_by_rules(start, settings, table)
             return _rollouts(pruning, settings, backup, MarkedNode)
-        return _rollouts(NoveltyPruning(make_features(settings.features, start), table()), settings)
+        cached_nodes = CACHED_NODES[settings.cached_nodes]()
+        return _rollouts(NoveltyPruning(make_features(settings.features, start), table(), cached_nodes), settings)
 
     return assemble
 
@@ -58,7 +65,7 @@ RIW_C = Agent(
     summary="Rollout IW(1) with classic novelty",
     novelty="classic",
     assemble=_rollout_iw(ClassicTable),
-    uses=("features", *_ROLLOUTS, *RULES),
+    uses=("features", "cached_nodes", *_ROLLOUTS, *RULES),
 )
 
 
@@ -68,7 +75,7 @@ RIW_D = Agent(
     summary="Rollout IW(1) with depth novelty",
     novelty="depth",
     assemble=_rollout_iw(DepthTable),
-    uses=("features", *_ROLLOUTS, *RULES),
+    uses=("features", "cached_nodes", *_ROLLOUTS, *RULES),
 )
 
 
@@ -97,6 +104,37 @@ IW1 = Agent(
     novelty="classic",
     assemble=_iw1,
     uses=("features", *_SEARCH, "successors", "pruned_nodes", "subtree_cap"),
+)
+
+
+def _p_iw(start: State, settings: Settings) -> Planner:
+    pruning = NoveltyPruning(make_features(settings.features, start), RewardTable(), measure=Lookahead.collected)
+    return BestFirst(pruning, (novel_by_reward,), settings.horizon, LeafValues(settings.discount))
+
+
+# Shleyfman et al. (2016).
+P_IW = Agent(
+    name="p-iw",
+    summary="Best-first IW(1): novel is what holds a feature with more reward, and the most reward comes first",
+    novelty="reward",
+    assemble=_p_iw,
+    uses=("features", *_SEARCH),
+)
+
+
+def _2bfs(start: State, settings: Settings) -> Planner:
+    labels = NoveltyPruning(make_features(settings.features, start), ClassicTable(), LabelledFirst())
+    backup = LeafValues(settings.discount)
+    return BestFirst(labels, (exploring, exploiting), settings.horizon, backup, settings.discount)
+
+
+# Lipovetzky et al. (2015).
+TWO_BFS = Agent(
+    name="2bfs",
+    summary="Best-first search with two queues in turn, by novelty and by reward, without pruning",
+    novelty="none",
+    assemble=_2bfs,
+    uses=("features", *_SEARCH),
 )
 
 

@@ -9,9 +9,9 @@ from pydantic import field_validator
 from noveltree.declarations import SettingsModel, setting
 from noveltree.errors import UnknownNameError
 from noveltree.features import FEATURE_SETS
-from noveltree.lookahead import CACHED_NODES, TIE_BREAKINGS
+from noveltree.lookahead import CACHED_NODES, SELECTIONS
 
-_LARGEST_HORIZON = 30_000  # novelty tables keep depths in 16 bits
+LARGEST_HORIZON = 30_000  # novelty tables keep depths in 16 bits
 
 
 class Settings(SettingsModel):
@@ -25,7 +25,7 @@ class Settings(SettingsModel):
         f"the features over which novelty is defined: {', '.join(FEATURE_SETS)}", default="pixels"
     )
     horizon: int = setting(
-        "actions below the root that a lookahead may reach", default=100, ge=1, le=_LARGEST_HORIZON
+        "actions below the root that a lookahead may reach", default=100, ge=1, le=LARGEST_HORIZON
     )
     discount: float = setting("weight of a reward one action later, in the backup", default=1.0, gt=0, le=1)
     reward_weight: float = setting(
@@ -41,13 +41,17 @@ class Settings(SettingsModel):
         "whether an action is left out that has led to the same state as another one elsewhere in the lookahead",
         default=False,
     )
+    cached_nodes: str = setting(
+        f"whether nodes that were kept are tested for novelty: {', '.join(CACHED_NODES)}", default="never-tested"
+    )
+    most_nodes: int | None = setting(
+        "nodes of a lookahead from which on it is not grown any more; null: as many as there are",
+        default=None,
+        ge=2,
+    )
     cache: bool = setting("whether the executed action's subtree is kept", role="conditions", default=True)
     tie_breaking: str = setting(
-        f"how one of several equally good actions is chosen: {', '.join(TIE_BREAKINGS)}", default="random"
-    )
-    cached_nodes: str = setting(
-        f"what happens to nodes that were kept from the time step before: {', '.join(CACHED_NODES)}",
-        default="never-tested",
+        f"how one of several equally good actions is chosen: {', '.join(SELECTIONS)}", default="random"
     )
     visits: Literal["free", "counted"] = setting(
         "whether a kept node counts as an interaction when it is first met in a time step: free or counted",
@@ -72,11 +76,6 @@ class Settings(SettingsModel):
     untried: Literal["left-out", "zero"] = setting(
         "what actions that were not tried are worth in the backup: left-out or zero", default="left-out"
     )
-    tree_cap: int | None = setting(
-        "nodes, those of untried actions included, from which on a time step adds none; null: there is no cap",
-        default=None,
-        ge=1,
-    )
     successors: Literal["in-order", "random"] = setting(
         "the order in which the actions of a node are tried: in-order or random", default="in-order"
     )
@@ -92,7 +91,18 @@ class Settings(SettingsModel):
     rollout_depth: int = setting(
         "length of random rollouts: below the root in uct, below the child in rtdp", default=10, ge=1
     )
-    exploration: float = setting("constant of UCB1", default=2.0**0.5, ge=0)
+    exploration: float = setting("constant of UCB1, and of PUCT", default=2.0**0.5, ge=0)
+    noise_share: float = setting("share of noise in the root's prior, in PUCT", default=0.25, ge=0, le=1)
+    noise_alpha: float = setting("parameter of that noise's Dirichlet distribution", default=0.03, gt=0)
+    drawn_steps: int = setting(
+        "time steps of an episode in which the action is drawn in proportion to its visits, in PUCT",
+        default=30,
+        ge=0,
+    )
+    value_scale: Literal["spread", "raw"] = setting(
+        "what values are divided by before exploration is added, in PUCT: spread, theirs in the lookahead, or raw",
+        default="spread",
+    )
 
     @field_validator("features")
     @classmethod
@@ -111,6 +121,6 @@ class Settings(SettingsModel):
     @field_validator("tie_breaking")
     @classmethod
     def _check_tie_breaking(cls, name: str) -> str:
-        if name not in TIE_BREAKINGS:
-            raise UnknownNameError("tie-breaking", name, TIE_BREAKINGS)
+        if name not in SELECTIONS:
+            raise UnknownNameError("tie-breaking", name, SELECTIONS)
         return name

@@ -1,22 +1,30 @@
 """Lookaheads: budgets, the searches that grow the tree, and the choice of an action. See README.md here."""
 
-from noveltree.lookahead.action_selection import TIE_BREAKINGS as TIE_BREAKINGS
+from noveltree.lookahead.action_selection import SELECTIONS as SELECTIONS
 from noveltree.lookahead.action_selection import TIE_TOLERANCE as TIE_TOLERANCE
 from noveltree.lookahead.action_selection import ActionSelection as ActionSelection
 from noveltree.lookahead.action_selection import TieBreaking as TieBreaking
 from noveltree.lookahead.action_selection import best_action as best_action
 from noveltree.lookahead.action_selection import by_policy as by_policy
+from noveltree.lookahead.action_selection import drawn_first as drawn_first
 from noveltree.lookahead.action_selection import larger_subtree as larger_subtree
 from noveltree.lookahead.action_selection import longest_branch as longest_branch
 from noveltree.lookahead.action_selection import random_tie as random_tie
+from noveltree.lookahead.action_selection import softmax_action as softmax_action
 from noveltree.lookahead.backup import Backup as Backup
 from noveltree.lookahead.backup import GreatestValues as GreatestValues
 from noveltree.lookahead.backup import LeafValues as LeafValues
 from noveltree.lookahead.backup import PlanningValues as PlanningValues
+from noveltree.lookahead.best_first import BestFirst as BestFirst
+from noveltree.lookahead.best_first import Order as Order
+from noveltree.lookahead.best_first import exploiting as exploiting
+from noveltree.lookahead.best_first import exploring as exploring
+from noveltree.lookahead.best_first import novel_by_reward as novel_by_reward
 from noveltree.lookahead.breadth_first import SUCCESSOR_ORDERS as SUCCESSOR_ORDERS
 from noveltree.lookahead.breadth_first import BreadthFirst as BreadthFirst
 from noveltree.lookahead.breadth_first import in_order as in_order
 from noveltree.lookahead.breadth_first import random_order as random_order
+from noveltree.lookahead.budget import Bounded as Bounded
 from noveltree.lookahead.budget import Budget as Budget
 from noveltree.lookahead.budget import Interactions as Interactions
 from noveltree.lookahead.budget import Meter as Meter
@@ -24,6 +32,7 @@ from noveltree.lookahead.budget import Seconds as Seconds
 from noveltree.lookahead.budget import frames as frames
 from noveltree.lookahead.cached_nodes import CACHED_NODES as CACHED_NODES
 from noveltree.lookahead.cached_nodes import CachedNodes as CachedNodes
+from noveltree.lookahead.cached_nodes import LabelledFirst as LabelledFirst
 from noveltree.lookahead.cached_nodes import NeverTested as NeverTested
 from noveltree.lookahead.cached_nodes import TestedFirst as TestedFirst
 from noveltree.lookahead.cached_nodes import TestedWhenMet as TestedWhenMet
@@ -45,7 +54,7 @@ from noveltree.lookahead.pruning_rules import LostNodes as LostNodes
 from noveltree.lookahead.pruning_rules import PrunedTested as PrunedTested
 from noveltree.lookahead.pruning_rules import Repetitions as Repetitions
 from noveltree.lookahead.pruning_rules import SubtreeCap as SubtreeCap
-from noveltree.lookahead.pruning_rules import TreeCap as TreeCap
+from noveltree.lookahead.puct import Puct as Puct
 from noveltree.lookahead.questions import POLICY as POLICY
 from noveltree.lookahead.questions import UNITS as UNITS
 from noveltree.lookahead.questions import VALUE as VALUE
@@ -56,6 +65,10 @@ from noveltree.lookahead.questions import ask as ask
 from noveltree.lookahead.rollout import Rollouts as Rollouts
 from noveltree.lookahead.rollout import sample_unsolved_child as sample_unsolved_child
 from noveltree.lookahead.rtdp import OneStepRollouts as OneStepRollouts
+from noveltree.lookahead.scale import SCALES as SCALES
+from noveltree.lookahead.scale import Raw as Raw
+from noveltree.lookahead.scale import Scale as Scale
+from noveltree.lookahead.scale import Spread as Spread
 from noveltree.lookahead.solved import update_solved_labels as update_solved_labels
 from noveltree.lookahead.subtables import Subtables as Subtables
 from noveltree.lookahead.subtables import subtable as subtable

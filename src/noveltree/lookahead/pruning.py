@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
@@ -66,38 +66,44 @@ class NoveltyPruning:
     features: FeatureSet
     table: Tables
     cached_nodes: CachedNodes = field(default_factory=NeverTested)
+    _heads: tuple[str, ...] = field(default=(), init=False)
+    """What is asked at generation: what the features need, but for what every new node knows already."""
+    measure: Callable[[Lookahead, Node], float] = Lookahead.depth
+    """By what the table compares nodes that have the same feature."""
 
     def begin(self, lookahead: Lookahead) -> Planning:
         self.table.clear()
+        self._heads = lookahead.unknown(self.features.heads)
         root = lookahead.root
-        if self.features.heads and not root.cached:
-            yield from ask((root,), *self.features.heads)
+        if self._heads and not root.cached:
+            yield from ask((root,), *self._heads)
         self.cached_nodes.begin(lookahead, partial(self.test, lookahead))
 
     def generate(self, lookahead: Lookahead, node: Node, action: int) -> Generating:
         child = yield from self.expand(lookahead, node, action)
-        self.test(lookahead, child)
+        if self.cached_nodes.tested_when_generated(child):
+            self.test(lookahead, child)
         return child
 
     def meet_again(self, lookahead: Lookahead, child: Node) -> None:
         if self.cached_nodes.tested_when_met(child):
-            depth = lookahead.depth(child)
+            measure = self.measure(lookahead, child)
             table = self.table.of(child, lookahead.root)
-            if not table.holds(child.witness, depth):
-                child.witness = table.holder(self._features(child, table), depth)
+            if not table.holds(child.witness, measure):
+                child.witness = table.holder(self._features(child, table), measure)
             self._label(lookahead, child)
 
     def expand(self, lookahead: Lookahead, node: Node, action: int) -> Generating:
-        """Generate a child by one interaction, and ask what has to be known of it; it is not labelled yet."""
+        """Generate a child by one interaction, and ask what its test will need; it is not labelled yet."""
         child = lookahead.expand(node, action)
-        if self.features.heads:
-            yield from ask((child,), *self.features.heads)
+        if self._heads and self.cached_nodes.tested_when_generated(child):
+            yield from ask((child,), *self._heads)
         return child
 
     def test(self, lookahead: Lookahead, node: Node) -> None:
         """Enter the features of a node, and label it by what was in the table before."""
         table = self.table.of(node, lookahead.root)
-        node.witness = table.enter(self._features(node, table), lookahead.depth(node))
+        node.witness = table.enter(self._features(node, table), self.measure(lookahead, node))
         if node is not lookahead.root:  # which is looked at in any case
             self._label(lookahead, node)
 

@@ -44,7 +44,7 @@ class _Played(SimulatorSettings, _Game):
     budget: float = setting("what may be spent on one decision", role="conditions", gt=0)
     budget_unit: BudgetUnit = setting("the unit of the budget: interactions, frames or seconds", role="conditions")
     agent: str = setting("the algorithm")
-    novelty: Literal["classic", "depth", "none"] = setting("what decides which nodes are pruned")
+    novelty: Literal["classic", "depth", "reward", "none"] = setting("what decides which nodes are pruned")
 
 
 if TYPE_CHECKING:

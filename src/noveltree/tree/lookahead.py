@@ -73,6 +73,15 @@ class Lookahead:
         """How many actions below the root a node is, d(n)."""
         return node.time - self.root.time
 
+    def collected(self, node: Node, discount: float = 1.0) -> float:
+        """The discounted sum of the rewards from the root to a node; the root's own actions count in full."""
+        total = 0.0
+        while node is not self.root:
+            total = node.reward + discount * total
+            assert node.parent is not None
+            node = node.parent
+        return total
+
     def simulate(self, state: State, action: int) -> Transition:
         """One interaction with the simulator, counted, that leaves the tree as it is."""
         self.interactions += 1
@@ -111,6 +120,11 @@ class Lookahead:
                 break
             oldest = oldest.parent
         oldest.parent = None
+
+    def unknown(self, heads: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of the heads of networks that a new node has to be asked for."""
+        known = {"policy": self.base_policy is not None, "value": self.termination_cost is not None}
+        return tuple(head for head in heads if not known.get(head))
 
     def forget_answers(self, *, base_policy: BasePolicy | None, termination_cost: float | None) -> None:
         """Reset what depends on network parameters, after these have changed."""
