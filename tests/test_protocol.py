@@ -84,7 +84,6 @@ OTHERS: dict[str, Any] = {
     "subtables": True,
     "risk_averse": "root",
     "untried": "zero",
-    "tree_cap": 50_000,
     "successors": "random",
     "pruned_nodes": "tested",
     "subtree_cap": 30_000,
@@ -130,7 +129,7 @@ def test_the_default_is_the_protocol_of_the_paper() -> None:
 BANDRES = {
     **{"agent": "riw-d", "features": "bprost-background", "action_set": "full", "frame_skip": 15, "discount": 1.0},
     **{"max_frames": 18_000, "horizon": 1_500, "cached_nodes": "tested-when-met", "repetitions": True},
-    **{"lost_nodes": "leave", "untried": "zero", "tree_cap": 50_000},
+    **{"lost_nodes": "leave", "untried": "zero"},
 }
 COUNTED = {"budget_unit": "interactions", "visits": "counted"}
 RISK_AVERSE = {"risk_averse": "parent", "tie_breaking": "longest-branch"}

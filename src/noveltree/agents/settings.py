@@ -77,11 +77,6 @@ class Settings(SettingsModel):
     untried: Literal["left-out", "zero"] = setting(
         "what actions that were not tried are worth in the backup: left-out or zero", default="left-out"
     )
-    tree_cap: int | None = setting(
-        "nodes, those of untried actions included, from which on a time step adds none; null: there is no cap",
-        default=None,
-        ge=1,
-    )
     successors: Literal["in-order", "random"] = setting(
         "the order in which the actions of a node are tried: in-order or random", default="in-order"
     )

@@ -59,7 +59,6 @@ from noveltree.lookahead.pruning_rules import LostNodes as LostNodes
 from noveltree.lookahead.pruning_rules import PrunedTested as PrunedTested
 from noveltree.lookahead.pruning_rules import Repetitions as Repetitions
 from noveltree.lookahead.pruning_rules import SubtreeCap as SubtreeCap
-from noveltree.lookahead.pruning_rules import TreeCap as TreeCap
 from noveltree.lookahead.puct import Puct as Puct
 from noveltree.lookahead.questions import POLICY as POLICY
 from noveltree.lookahead.questions import UNITS as UNITS
