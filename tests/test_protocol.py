@@ -75,6 +75,8 @@ OTHERS: dict[str, Any] = {
     "rollout_cap": 8,
     "duplicates": True,
     "tie_breaking": "larger-subtree",
+    "cached_nodes": "tested-first",
+    "most_nodes": 5_000,
     "rollout_depth": 10,
     "exploration": 1.0,
     "noise_share": 0.5,
@@ -312,7 +314,11 @@ def test_a_budget_that_makes_no_sense_is_refused(choices: dict[str, Any], compla
         ("pong", {"preset": "otole-2021"}, "Unknown preset 'otole-2021'. Did you mean 'otoole-2021'?"),
         ("pong", {"agent": "riw"}, "Unknown agent 'riw'. Did you mean 'riw-"),
         ("pong", {"features": "pixel"}, "Unknown feature set 'pixel'. Did you mean 'pixels'?"),
-        ("pong", {"tie_breaking": "coin"}, "Unknown tie-breaking 'coin'. Known: larger-subtree, policy, random."),
+        (
+            "pong",
+            {"tie_breaking": "coin"},
+            "Unknown tie-breaking 'coin'. Known: larger-subtree, policy, product, random, softmax.",
+        ),
     ],
 )
 def test_an_unknown_name_is_answered_with_the_known_ones(

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from noveltree.agents import AGENTS
 from noveltree.episodes import Decision, End, drive
 from noveltree.errors import NoveltreeError, OutputError, RecordError
 from noveltree.protocol import make_protocol
@@ -27,6 +26,7 @@ from noveltree.records import (
     write_episode,
 )
 from noveltree.replay import Verification, verify_episode
+from tests.support.agents import PLAYABLE_AT_ONCE
 
 
 def played(game: str, *, steps: int | None = None, **choices: Any) -> EpisodeRecord:
@@ -72,7 +72,7 @@ def tamper(path: Path, change: Callable[[dict[str, Any]], None], *, cover_up: bo
 # Writing and reading
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", PLAYABLE_AT_ONCE)
 def test_what_is_read_is_what_was_written(tmp_path: Path, agent: str) -> None:
     record = played("corridor", agent=agent, budget=12)
     path = tmp_path / "episode.json"
@@ -259,7 +259,7 @@ def test_a_file_is_not_read_beyond_the_size_of_any_episode(monkeypatch: pytest.M
 # Verification
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", PLAYABLE_AT_ONCE)
 def test_episodes_of_all_agents_hold_on_atari(agent: str) -> None:
     record = played("qbert", agent=agent, steps=6, budget=12)
     assert verify_episode(record) == Verification(holds=True, score=record.episode.score, finding="")
@@ -465,4 +465,4 @@ def test_an_unused_name_is_never_one_that_exists(tmp_path: Path) -> None:
 
 def test_every_field_of_a_decision_is_recorded(file: Path) -> None:
     columns = json.loads(file.read_bytes())["decisions"]
-    assert set(columns) == set(Decision.__dataclass_fields__) - {"action_values"}
+    assert set(columns) == set(Decision.__dataclass_fields__) - {"action_values", "root_value"}

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from noveltree.agents.settings import Settings
 from noveltree.errors import InputError
-from noveltree.lookahead import TIE_BREAKINGS, ActionSelection, Planner, best_action
+from noveltree.lookahead import POLICY, SELECTIONS, VALUE, ActionSelection, Planner
 from noveltree.reading import validated
 from noveltree.simulators import State
 
@@ -17,7 +17,7 @@ PAPER_BUDGET = 100
 
 
 def _best_action(settings: Settings) -> ActionSelection:
-    return best_action(TIE_BREAKINGS[settings.tie_breaking])
+    return SELECTIONS[settings.tie_breaking]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +45,11 @@ class Agent:
     """Whether its budget follows from what it does, rather than being a condition under which it plays."""
     default_budget: Callable[[int, Settings], int] = lambda actions, settings: PAPER_BUDGET
     """Interactions per time step unless said otherwise, given the number of actions."""
+
+    @property
+    def needs_networks(self) -> bool:
+        """Whether it cannot play before there are networks: what it asks for is more than a policy and a value."""
+        return not {POLICY, VALUE}.issuperset(self.heads)
 
     def settings(self, **chosen: Any) -> Settings:
         """The settings of this agent: what is chosen, and defaults for the rest."""

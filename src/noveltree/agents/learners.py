@@ -6,18 +6,26 @@ import dataclasses
 
 from noveltree.agents.agent import Agent
 from noveltree.agents.planners import RIW_C, RIW_D, RIW_PLUS, UNPRUNED
-from noveltree.agents.settings import Settings
+from noveltree.agents.settings import LARGEST_HORIZON, Settings
+from noveltree.features import UnitFeatures
 from noveltree.lookahead import (
+    CACHED_NODES,
     POLICY,
     SCALES,
-    TIE_BREAKINGS,
+    SELECTIONS,
+    UNITS,
     VALUE,
     ActionSelection,
+    GreatestValues,
+    LeafValues,
+    NoveltyPruning,
     Planner,
+    Pruning,
     Puct,
-    best_action,
+    Rollouts,
     drawn_first,
 )
+from noveltree.novelty import DepthTable
 from noveltree.simulators import State
 
 N_CPL = dataclasses.replace(
@@ -50,6 +58,50 @@ N_CPL_PLUS = dataclasses.replace(
 )
 
 
+def _novel_units(settings: Settings, *more: str) -> Pruning:
+    """Depth novelty over hidden units; whatever else is asked of the network is asked when a node is generated."""
+    features = UnitFeatures(heads=(UNITS, *more))
+    return NoveltyPruning(features, DepthTable(), CACHED_NODES[settings.cached_nodes]())
+
+
+def _pi_iw(start: State, settings: Settings) -> Planner:
+    return Rollouts(_novel_units(settings, POLICY), settings.horizon, LeafValues(settings.discount))
+
+
+# Junyent et al. (2019).
+PI_IW = Agent(
+    name="pi-iw",
+    summary="RIW_D over the hidden units of the network that guides it, which learns from every decision",
+    novelty="depth",
+    assemble=_pi_iw,
+    uses=("horizon", "discount", "cache", "cached_nodes", "most_nodes", "tie_breaking"),
+    defaults={
+        "horizon": LARGEST_HORIZON,
+        "discount": 0.99,
+        "cached_nodes": "tested-first",
+        "most_nodes": 5_000,
+        "tie_breaking": "softmax",
+    },
+    heads=(POLICY, UNITS),
+    keeps_answers=True,
+)
+
+
+def _pi_iw_plus(start: State, settings: Settings) -> Planner:
+    return Rollouts(_novel_units(settings, POLICY, VALUE), settings.horizon, GreatestValues(settings.discount))
+
+
+# Junyent et al. (2021).
+PI_IW_PLUS = dataclasses.replace(
+    PI_IW,
+    name="pi-iw-plus",
+    summary="pi-IW with a learnt value of every node, and ties to the larger subtree",
+    assemble=_pi_iw_plus,
+    defaults={**PI_IW.defaults, "tie_breaking": "larger-subtree"},
+    heads=(POLICY, UNITS, VALUE),
+)
+
+
 def _puct(start: State, settings: Settings) -> Planner:
     return Puct(
         exploration=settings.exploration,
@@ -61,7 +113,7 @@ def _puct(start: State, settings: Settings) -> Planner:
 
 
 def _by_visits(settings: Settings) -> ActionSelection:
-    return drawn_first(settings.drawn_steps, best_action(TIE_BREAKINGS[settings.tie_breaking]))
+    return drawn_first(settings.drawn_steps, SELECTIONS[settings.tie_breaking])
 
 
 # As Junyent et al. (2019) had it beside pi-IW(1).

@@ -9,6 +9,7 @@ from noveltree.agents.agent import Agent
 from noveltree.agents.settings import Settings
 from noveltree.features import make_features
 from noveltree.lookahead import (
+    CACHED_NODES,
     BestFirst,
     BreadthFirst,
     Duplicates,
@@ -30,13 +31,14 @@ from noveltree.novelty import ClassicTable, DepthTable, NoveltyTable, RewardTabl
 from noveltree.simulators import State
 from noveltree.tree import Lookahead
 
-_SEARCH = ("horizon", "discount", "cache", "tie_breaking")
+_SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes")
 _ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates")
 
 
 def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings], Planner]:
     def assemble(start: State, settings: Settings) -> Planner:
-        return _rollouts(NoveltyPruning(make_features(settings.features, start), table()), settings)
+        cached_nodes = CACHED_NODES[settings.cached_nodes]()
+        return _rollouts(NoveltyPruning(make_features(settings.features, start), table(), cached_nodes), settings)
 
     return assemble
 
@@ -52,7 +54,7 @@ RIW_C = Agent(
     summary="Rollout IW(1) with classic novelty",
     novelty="classic",
     assemble=_rollout_iw(ClassicTable),
-    uses=("features", *_ROLLOUTS),
+    uses=("features", "cached_nodes", *_ROLLOUTS),
 )
 
 
@@ -62,7 +64,7 @@ RIW_D = Agent(
     summary="Rollout IW(1) with depth novelty",
     novelty="depth",
     assemble=_rollout_iw(DepthTable),
-    uses=("features", *_ROLLOUTS),
+    uses=("features", "cached_nodes", *_ROLLOUTS),
 )
 
 

@@ -9,9 +9,9 @@ from pydantic import field_validator
 from noveltree.declarations import SettingsModel, setting
 from noveltree.errors import UnknownNameError
 from noveltree.features import FEATURE_SETS
-from noveltree.lookahead import TIE_BREAKINGS
+from noveltree.lookahead import CACHED_NODES, SELECTIONS
 
-_LARGEST_HORIZON = 30_000  # novelty tables keep depths in 16 bits
+LARGEST_HORIZON = 30_000  # novelty tables keep depths in 16 bits
 
 
 class Settings(SettingsModel):
@@ -25,7 +25,7 @@ class Settings(SettingsModel):
         f"the features over which novelty is defined: {', '.join(FEATURE_SETS)}", default="pixels"
     )
     horizon: int = setting(
-        "actions below the root that a lookahead may reach", default=100, ge=1, le=_LARGEST_HORIZON
+        "actions below the root that a lookahead may reach", default=100, ge=1, le=LARGEST_HORIZON
     )
     discount: float = setting("weight of a reward one action later, in the backup", default=1.0, gt=0, le=1)
     reward_weight: float = setting(
@@ -41,9 +41,17 @@ class Settings(SettingsModel):
         "whether an action is left out that has led to the same state as another one elsewhere in the lookahead",
         default=False,
     )
+    cached_nodes: str = setting(
+        f"whether nodes that were kept are tested for novelty: {', '.join(CACHED_NODES)}", default="never-tested"
+    )
+    most_nodes: int | None = setting(
+        "nodes of a lookahead from which on it is not grown any more; null: as many as there are",
+        default=None,
+        ge=2,
+    )
     cache: bool = setting("whether the executed action's subtree is kept", role="conditions", default=True)
     tie_breaking: str = setting(
-        f"how one of several equally good actions is chosen: {', '.join(TIE_BREAKINGS)}", default="random"
+        f"how one of several equally good actions is chosen: {', '.join(SELECTIONS)}", default="random"
     )
     rollout_depth: int = setting(
         "length of random rollouts: below the root in uct, below the child in rtdp", default=10, ge=1
@@ -68,9 +76,16 @@ class Settings(SettingsModel):
             raise UnknownNameError("feature set", name, FEATURE_SETS)
         return name
 
+    @field_validator("cached_nodes")
+    @classmethod
+    def _check_cached_nodes(cls, name: str) -> str:
+        if name not in CACHED_NODES:
+            raise UnknownNameError("rule for cached nodes", name, CACHED_NODES)
+        return name
+
     @field_validator("tie_breaking")
     @classmethod
     def _check_tie_breaking(cls, name: str) -> str:
-        if name not in TIE_BREAKINGS:
-            raise UnknownNameError("tie-breaking", name, TIE_BREAKINGS)
+        if name not in SELECTIONS:
+            raise UnknownNameError("tie-breaking", name, SELECTIONS)
         return name

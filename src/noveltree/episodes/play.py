@@ -12,7 +12,7 @@ from noveltree.agents import Agent, Settings
 from noveltree.episodes.episode import Decision, End, Episode, digest
 from noveltree.errors import InputError, SimulatorError
 from noveltree.heuristics import UNINFORMED, Heuristics
-from noveltree.lookahead import Budget, Planning
+from noveltree.lookahead import Bounded, Budget, Planning
 from noveltree.simulators import Simulator
 from noveltree.tree import Lookahead, Node
 
@@ -55,7 +55,8 @@ class Play:
         self._settings = agent.settings() if settings is None else settings
         start = simulator.start()
         self._planner = agent.assemble(start, self._settings)
-        self._budget = budget
+        most = self._settings.most_nodes
+        self._budget = budget if most is None else Bounded(budget, most)
         self.rng = rng
         self._max_steps = max_steps
         self._select = agent.select(self._settings)
@@ -117,6 +118,7 @@ class Play:
             depth=lookahead.deepest,
             seconds=self._seconds,
             action_values=choice.values,
+            root_value=None if self._heuristics.initial_termination_cost() is not None else root.termination_cost,
         )
         # An interrupt may come at any instant; in this order `_last_node` always fits the decisions.
         self.decisions.append(decision)

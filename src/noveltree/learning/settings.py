@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -69,7 +69,9 @@ class ScheduleSettings(SettingsModel):
         ge=1,
         description="interactions whose episodes are compared with those before; null: those of an interval",
     )
-    p_value: float = setting("below it Welch's test rejects an update", option="p-value", default=0.1, ge=0, le=1)
+    p_value: float = setting(
+        "below it Welch's test rejects an update; 0: there is no test", option="p-value", default=0.1, ge=0, le=1
+    )
     sides: Sides = setting("of Welch's test: two-sided or one-sided", option="sides", default="two-sided")
 
 
@@ -85,6 +87,9 @@ class LockstepSettings(SettingsModel):
     kind: Literal["lockstep"] = Field(default="lockstep", description="which loop it is")
     lanes: int = setting("episodes that are played at the same time", option="lanes", default=8, ge=1)
     decisions: int = Field(default=10, ge=1, description="decisions that each lane makes in a round")
+    refresh: Literal["interval", "round"] = Field(
+        default="interval", description="whether lanes get what was trained after an interval, or after every round"
+    )
 
 
 LoopSettings = Annotated[IntervalsSettings | LockstepSettings, Field(discriminator="kind")]
@@ -106,6 +111,9 @@ class LearnerSettings(SettingsModel, ABC):
         default="frozen",
     )
     evaluation_episodes: int = setting("episodes of the evaluation", option="evaluation-episodes", default=10, ge=1)
+
+    whole_episodes: ClassVar[bool] = False
+    """Whether it takes in episodes when they are over, even if they are played in pieces."""
 
     @property
     def needs_action_values(self) -> bool:

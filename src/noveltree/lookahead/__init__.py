@@ -1,6 +1,6 @@
 """Lookaheads: budgets, the searches that grow the tree, and the choice of an action. See README.md here."""
 
-from noveltree.lookahead.action_selection import TIE_BREAKINGS as TIE_BREAKINGS
+from noveltree.lookahead.action_selection import SELECTIONS as SELECTIONS
 from noveltree.lookahead.action_selection import TIE_TOLERANCE as TIE_TOLERANCE
 from noveltree.lookahead.action_selection import ActionSelection as ActionSelection
 from noveltree.lookahead.action_selection import TieBreaking as TieBreaking
@@ -9,6 +9,7 @@ from noveltree.lookahead.action_selection import by_policy as by_policy
 from noveltree.lookahead.action_selection import drawn_first as drawn_first
 from noveltree.lookahead.action_selection import larger_subtree as larger_subtree
 from noveltree.lookahead.action_selection import random_tie as random_tie
+from noveltree.lookahead.action_selection import softmax_action as softmax_action
 from noveltree.lookahead.backup import Backup as Backup
 from noveltree.lookahead.backup import GreatestValues as GreatestValues
 from noveltree.lookahead.backup import LeafValues as LeafValues
@@ -18,11 +19,13 @@ from noveltree.lookahead.best_first import exploiting as exploiting
 from noveltree.lookahead.best_first import exploring as exploring
 from noveltree.lookahead.best_first import novel_by_reward as novel_by_reward
 from noveltree.lookahead.breadth_first import BreadthFirst as BreadthFirst
+from noveltree.lookahead.budget import Bounded as Bounded
 from noveltree.lookahead.budget import Budget as Budget
 from noveltree.lookahead.budget import Interactions as Interactions
 from noveltree.lookahead.budget import Meter as Meter
 from noveltree.lookahead.budget import Seconds as Seconds
 from noveltree.lookahead.budget import frames as frames
+from noveltree.lookahead.cached_nodes import CACHED_NODES as CACHED_NODES
 from noveltree.lookahead.cached_nodes import CachedNodes as CachedNodes
 from noveltree.lookahead.cached_nodes import LabelledFirst as LabelledFirst
 from noveltree.lookahead.cached_nodes import NeverTested as NeverTested

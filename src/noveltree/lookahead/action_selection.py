@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noveltree.lookahead.planner import ActionValues
 from noveltree.tree import UNIFORM, Node, Probabilities
@@ -62,11 +63,46 @@ def by_policy(root: Node, tied: list[int], rng: np.random.Generator) -> int:
     return (root.base_policy or UNIFORM).sample(tied, rng=rng)
 
 
-TIE_BREAKINGS: dict[str, TieBreaking] = {
-    "random": random_tie,
-    "larger-subtree": larger_subtree,
-    "policy": by_policy,
+def softmax_action(temperature: float, *, times_sizes: bool = False) -> ActionSelection:
+    """An action drawn from softmax(Q / temperature) over the actions that were tried (pi-IW).
+
+    With `times_sizes` the probabilities are multiplied by the softmax of how many nodes are below the actions, as
+    released for pi-IW(1)+ and pi-HIW: a branch that is worse by d wins if it has over d / temperature nodes more.
+    Probabilities are in single precision, so that it never wins if they are too small for that.
+    """
+
+    def select(root: Node, values: ActionValues, rng: np.random.Generator) -> int:
+        tried = [action for action, value in enumerate(values) if value is not None]
+        if not tried:
+            return random_tie(root, list(range(len(values))), rng)
+        likely = _softmax(
+            np.array([values[action] for action in tried], dtype=np.float32) / np.float32(temperature)
+        )
+        if times_sizes:
+            sizes = _softmax(np.array([_subtree_size(root.children[a]) for a in tried], dtype=np.float32))
+            likely = product if (product := likely * sizes).any() else likely
+        return tried[Probabilities(likely.tolist()).sample(range(len(tried)), rng=rng)]
+
+    return select
+
+
+#: Actions that are worth the same are tied in pi-IW, and nearly so are those that differ by about this much.
+TEMPERATURE = 0.01
+
+#: How the action to execute is chosen, by how ties are broken.
+SELECTIONS: dict[str, ActionSelection] = {
+    "random": best_action(random_tie),
+    "larger-subtree": best_action(larger_subtree),
+    "policy": best_action(by_policy),
+    "softmax": softmax_action(TEMPERATURE),
+    "product": softmax_action(TEMPERATURE, times_sizes=True),
 }
+
+
+def _softmax(x: NDArray[np.float32]) -> NDArray[np.float32]:
+    likely = np.exp(x - x.max())
+    shares: NDArray[np.float32] = likely / likely.sum()
+    return shares
 
 
 def _subtree_size(node: Node | None) -> int:

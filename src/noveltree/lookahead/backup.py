@@ -56,7 +56,8 @@ class LeafValues:
 @dataclass(frozen=True, slots=True)
 class GreatestValues:
     """Every node may be closed by its own termination cost: V(n) is the maximum of that and of what its existing
-    children give (pi-IW(1)+). A terminal node is worth 0.
+    children give (pi-IW(1)+). A terminal node is worth 0. Where nothing is learnt yet there is nothing to compare
+    with: V(n) is that of Definition 2.
     """
 
     discount: float = 1.0
@@ -66,6 +67,8 @@ class GreatestValues:
             yield from _ask_values(lookahead.nodes())
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
+        if lookahead.termination_cost is not None:
+            return LeafValues(self.discount).action_values(lookahead)
         for node in reversed(list(lookahead.nodes())):
             if node.terminal:
                 node.value = 0.0

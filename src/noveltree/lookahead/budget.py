@@ -70,6 +70,27 @@ class Seconds:
         return _Stopwatch(self.limit)
 
 
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A budget that is exhausted, too, as soon as the lookahead holds `nodes` nodes."""
+
+    budget: Budget
+    nodes: int
+
+    def start(self) -> Meter:
+        return _Bound(self.budget.start(), self.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    meter: Meter
+    nodes: int
+
+    def exhausted(self, lookahead: Lookahead, *, besides: int = 0) -> bool:
+        nodes = lookahead.cached + lookahead.interactions
+        return nodes >= self.nodes or self.meter.exhausted(lookahead, besides=besides)
+
+
 class _Stopwatch:
     """Stops early enough for one more interaction, and for what is left to do with all nodes, to end in time."""
 

@@ -56,19 +56,23 @@ class NoveltyPruning:
     cached_nodes: CachedNodes = field(default_factory=NeverTested)
     measure: Callable[[Lookahead, Node], float] = Lookahead.depth
     """By what the table compares nodes that have the same feature."""
+    _heads: tuple[str, ...] = field(default=(), init=False)
+    """What is asked at generation: what the features need, but for what every new node knows already."""
 
     def begin(self, lookahead: Lookahead) -> Planning:
         self.table.clear()
+        self._heads = lookahead.unknown(self.features.heads)
         root = lookahead.root
-        if self.features.heads and not root.cached:
-            yield from ask((root,), *self.features.heads)
+        if self._heads and not root.cached:
+            yield from ask((root,), *self._heads)
         self.cached_nodes.begin(lookahead, partial(self._test, lookahead))
 
     def generate(self, lookahead: Lookahead, node: Node, action: int) -> Generating:
         child = lookahead.expand(node, action)
-        if self.features.heads:
-            yield from ask((child,), *self.features.heads)
-        self._test(lookahead, child)
+        if self.cached_nodes.tested_when_generated(child):
+            if self._heads:
+                yield from ask((child,), *self._heads)
+            self._test(lookahead, child)
         return child
 
     def meet_again(self, lookahead: Lookahead, child: Node) -> None:

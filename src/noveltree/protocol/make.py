@@ -6,20 +6,12 @@ import contextlib
 from dataclasses import dataclass
 from typing import Any
 
-from noveltree.agents import N_CPL_PLUS, Agent, Settings, get_agent
+from noveltree.agents import Agent, Settings, get_agent
 from noveltree.errors import InputError, UnknownNameError
 from noveltree.features import NEEDS_TILES, default_features
-from noveltree.learning import LearningSettings
-from noveltree.learning.retention import KeepLatest
-from noveltree.learning.settings import (
-    JointSettings,
-    LearnerSettings,
-    LockstepSettings,
-    ScheduleSettings,
-    ValueSettings,
-)
 from noveltree.protocol.choices import Choices, read_choices
 from noveltree.protocol.hashing import FIRST_EDITION
+from noveltree.protocol.learners import default_learning
 from noveltree.protocol.presets import DEFAULT_PRESET, PRESETS
 from noveltree.protocol.protocol import Protocol
 from noveltree.reading import validated
@@ -68,25 +60,6 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         )
     protocol.make_budget()  # complains about a budget that allows no interaction
     return protocol
-
-
-def default_learning(agent: Agent) -> LearnerSettings | None:
-    """How an agent learns unless it is chosen; None if it does not.
-
-    These are the paper's settings as its authors' experiments had them; the defaults of `LearningSettings` are what
-    the first records were played with.
-    """
-    if not agent.heads:
-        return None
-    if agent is N_CPL_PLUS:
-        return JointSettings(
-            schedule=ScheduleSettings(interactions=2_000_000, interval=5_000, window=200_000),
-            loop=LockstepSettings(),
-            retention=KeepLatest(),
-        )
-    return LearningSettings(
-        start="glorot", value=ValueSettings(clipping="each"), schedule=ScheduleSettings(wave=None)
-    )
 
 
 def _check_fit(chosen: Choices, kind: SimulatorKind, game: str, agent: Agent) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from noveltree.protocol.choices import Choices
@@ -19,11 +19,13 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class TrainingPreset:
-    """How long and in which loop a learner is trained."""
+    """How long and in which loop a learner is trained, and how it plans, if that is not the agent's own way."""
 
     summary: str
     learning: Mapping[str, Mapping[str, Any]]
-    """By the kind of learner, the settings of learning that are not the agent's own."""
+    """By the kind of learner: settings of learning."""
+    planning: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By agent: settings of planning."""
 
 
 TRAINING_PRESETS: dict[str, TrainingPreset] = {
@@ -39,7 +41,28 @@ TRAINING_PRESETS: dict[str, TrainingPreset] = {
                 "evaluation_episodes": 2,
             },
             "joint": {"schedule": {"interactions": 200_000}, "evaluation_episodes": 2},
+            "pi": {"schedule": {"interactions": 200_000, "interval": 20_000}, "evaluation_episodes": 2},
         },
+    ),
+    "junyent-2019": TrainingPreset(
+        "pi-IW as first released: one lane, no normalisation, ties at random, 40,000,000 interactions",
+        {
+            "pi": {
+                "schedule": {"interactions": 40_000_000},
+                "loop": {"lanes": 1},
+                "learning_rate": 5e-4,
+                "gradient_norm": 40.0,
+                "warm_up": 100,
+                "normalisation": "none",
+                "policy_targets": {"temperature": 0.0},
+            },
+        },
+        {"pi-iw": {"cached_nodes": "tested-when-met", "tie_breaking": "random"}},
+    ),
+    "junyent-2021": TrainingPreset(
+        "pi-IW, pi-IW+ and pi-HIW as released in 2021: one lane; large subtrees outweigh small rewards",
+        {"pi": {"loop": {"lanes": 1}, "policy_targets": {"untried": "root-value"}}},
+        {"pi-iw-plus": {"tie_breaking": "product"}, "pi-hiw": {"tie_breaking": "product"}},
     ),
 }
 

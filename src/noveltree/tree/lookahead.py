@@ -121,6 +121,11 @@ class Lookahead:
             oldest = oldest.parent
         oldest.parent = None
 
+    def unknown(self, heads: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of the heads of networks that a new node has to be asked for."""
+        known = {"policy": self.base_policy is not None, "value": self.termination_cost is not None}
+        return tuple(head for head in heads if not known.get(head))
+
     def forget_answers(self, *, base_policy: BasePolicy | None, termination_cost: float | None) -> None:
         """Reset what depends on network parameters, after these have changed."""
         self.base_policy = base_policy
