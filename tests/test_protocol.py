@@ -83,6 +83,7 @@ OTHERS: dict[str, Any] = {
     "noise_alpha": 0.3,
     "drawn_steps": 0,
     "value_scale": "raw",
+    "actions": "learnt",
     "simulator_version": "ale-py 0.12.2",
     "rom_md5": None,
     "noveltree_version": "0.2.0",

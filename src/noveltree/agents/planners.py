@@ -10,11 +10,13 @@ from noveltree.agents.settings import Settings
 from noveltree.features import make_features
 from noveltree.lookahead import (
     CACHED_NODES,
+    AllActions,
     BestFirst,
     BreadthFirst,
     Duplicates,
     LabelledFirst,
     LeafValues,
+    LearntActions,
     NoLookahead,
     NoPruning,
     NoveltyPruning,
@@ -32,7 +34,7 @@ from noveltree.simulators import State
 from noveltree.tree import Lookahead
 
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes")
-_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates")
+_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "actions")
 
 
 def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings], Planner]:
@@ -46,7 +48,8 @@ def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings]
 def _rollouts(pruning: Pruning, settings: Settings) -> Planner:
     backup = LeafValues(settings.discount, settings.reward_weight)
     duplicates = Duplicates() if settings.duplicates else None
-    return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates)
+    actions = LearntActions() if settings.actions == "learnt" else AllActions()
+    return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates, actions=actions)
 
 
 RIW_C = Agent(

@@ -68,6 +68,10 @@ class Settings(SettingsModel):
         "what values are divided by before exploration is added, in PUCT: spread, theirs in the lookahead, or raw",
         default="spread",
     )
+    actions: Literal["all", "learnt"] = setting(
+        "whether rollouts draw all actions by the base policy alone, or those less that were often duplicates",
+        default="all",
+    )
 
     @field_validator("features")
     @classmethod

@@ -10,11 +10,11 @@ import numpy as np
 
 from noveltree.agents import Agent, Settings
 from noveltree.episodes.episode import Decision, End, Episode, digest
-from noveltree.errors import InputError, SimulatorError
+from noveltree.errors import InputError, RecordError, SimulatorError
 from noveltree.heuristics import UNINFORMED, Heuristics
-from noveltree.lookahead import Bounded, Budget, Planning
+from noveltree.lookahead import Bounded, Budget, Planning, RemembersEpisode
 from noveltree.simulators import Simulator
-from noveltree.tree import Lookahead, Node
+from noveltree.tree import Arrays, Lookahead, Node
 
 
 def episode_rng(seed: int, index: int, *, interval: int = 0) -> np.random.Generator:
@@ -144,11 +144,28 @@ class Play:
         else:
             self.lookahead.forget_answers(base_policy=base_policy, termination_cost=termination_cost)
 
-    def restore(self, lookahead: Lookahead, decisions: Sequence[Decision], *, heuristics: Heuristics) -> None:
+    def memory(self) -> Arrays:
+        """What the planner remembers of the episode besides the lookahead; most remember nothing."""
+        return self._planner.memory() if isinstance(self._planner, RemembersEpisode) else {}
+
+    def restore(
+        self,
+        lookahead: Lookahead,
+        decisions: Sequence[Decision],
+        *,
+        heuristics: Heuristics,
+        memory: Arrays | None = None,
+    ) -> None:
         """Go on where another play was left that was driven with `heuristics`: what they answered is kept.
 
         The generator of random numbers is not part of this; it has a state of its own.
         """
+        if isinstance(self._planner, RemembersEpisode):
+            self._planner.remember(memory or {}, lookahead)
+        elif memory:
+            raise RecordError(
+                f"{self._agent.name} remembers nothing of an episode, but there is something to remember."
+            )
         self.lookahead = lookahead
         self.decisions = list(decisions)
         self._heuristics = heuristics

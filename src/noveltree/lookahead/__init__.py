@@ -10,6 +10,8 @@ from noveltree.lookahead.action_selection import drawn_first as drawn_first
 from noveltree.lookahead.action_selection import larger_subtree as larger_subtree
 from noveltree.lookahead.action_selection import random_tie as random_tie
 from noveltree.lookahead.action_selection import softmax_action as softmax_action
+from noveltree.lookahead.action_set import ActionSet as ActionSet
+from noveltree.lookahead.action_set import LearntActions as LearntActions
 from noveltree.lookahead.backup import Backup as Backup
 from noveltree.lookahead.backup import GreatestValues as GreatestValues
 from noveltree.lookahead.backup import LeafValues as LeafValues
@@ -35,6 +37,7 @@ from noveltree.lookahead.duplicates import Duplicates as Duplicates
 from noveltree.lookahead.no_lookahead import NoLookahead as NoLookahead
 from noveltree.lookahead.planner import ActionValues as ActionValues
 from noveltree.lookahead.planner import Planner as Planner
+from noveltree.lookahead.planner import RemembersEpisode as RemembersEpisode
 from noveltree.lookahead.pruning import NoPruning as NoPruning
 from noveltree.lookahead.pruning import NoveltyPruning as NoveltyPruning
 from noveltree.lookahead.pruning import Pruning as Pruning
@@ -46,6 +49,7 @@ from noveltree.lookahead.questions import Answers as Answers
 from noveltree.lookahead.questions import Planning as Planning
 from noveltree.lookahead.questions import Question as Question
 from noveltree.lookahead.questions import ask as ask
+from noveltree.lookahead.rollout import AllActions as AllActions
 from noveltree.lookahead.rollout import Rollouts as Rollouts
 from noveltree.lookahead.rollout import sample_unsolved_child as sample_unsolved_child
 from noveltree.lookahead.rtdp import OneStepRollouts as OneStepRollouts
