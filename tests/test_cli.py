@@ -608,6 +608,8 @@ def test_agents_lists_the_agents(cli: Cli) -> None:
         "cpl",
         "n-cpl",
         "n-cpl-d",
+        "pi-iw",
+        "pi-iw-plus",
         "alphazero",
         "p-iw",
         "2bfs",

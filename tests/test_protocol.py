@@ -96,6 +96,7 @@ OTHERS: dict[str, Any] = {
     "tiles": "16x14",
     "levels": 16,
     "abstract_width": "1",
+    "actions": "learnt",
     "simulator_version": "ale-py 0.12.2",
     "rom_md5": None,
     "noveltree_version": "0.2.0",

@@ -10,13 +10,16 @@ from noveltree.agents.rules import RULES, rollouts_by_rules, rules_are_chosen
 from noveltree.agents.settings import Settings
 from noveltree.features import make_features
 from noveltree.lookahead import (
+    CACHED_NODES,
     SUCCESSOR_ORDERS,
+    AllActions,
     Backup,
     BestFirst,
     BreadthFirst,
     Duplicates,
     LabelledFirst,
     LeafValues,
+    LearntActions,
     MarkedNode,
     NoLookahead,
     NoPruning,
@@ -37,7 +40,7 @@ from noveltree.simulators import State
 from noveltree.tree import Lookahead, Node
 
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes")
-_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates")
+_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "actions")
 
 
 def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings], Planner]:
@@ -45,7 +48,8 @@ def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings]
         if rules_are_chosen(settings):
             pruning, backup = rollouts_by_rules(start, settings, table)
             return _rollouts(pruning, settings, backup, MarkedNode)
-        return _rollouts(NoveltyPruning(make_features(settings.features, start), table()), settings)
+        cached_nodes = CACHED_NODES[settings.cached_nodes]
+        return _rollouts(NoveltyPruning(make_features(settings.features, start), table(), cached_nodes), settings)
 
     return assemble
 
@@ -55,7 +59,8 @@ def _rollouts(
 ) -> Planner:
     backup = backup or LeafValues(settings.discount, settings.reward_weight)
     duplicates = Duplicates() if settings.duplicates else None
-    return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates, node_type)
+    actions = LearntActions() if settings.actions == "learnt" else AllActions()
+    return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates, node_type, actions)
 
 
 RIW_C = Agent(
@@ -63,7 +68,7 @@ RIW_C = Agent(
     summary="Rollout IW(1) with classic novelty",
     novelty="classic",
     assemble=_rollout_iw(ClassicTable),
-    uses=("features", *_ROLLOUTS, *RULES),
+    uses=("features", "cached_nodes", *_ROLLOUTS, *RULES),
 )
 
 
@@ -73,7 +78,7 @@ RIW_D = Agent(
     summary="Rollout IW(1) with depth novelty",
     novelty="depth",
     assemble=_rollout_iw(DepthTable),
-    uses=("features", *_ROLLOUTS, *RULES),
+    uses=("features", "cached_nodes", *_ROLLOUTS, *RULES),
 )
 
 

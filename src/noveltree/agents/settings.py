@@ -104,6 +104,10 @@ class Settings(SettingsModel):
         "what values are divided by before exploration is added, in PUCT: spread, theirs in the lookahead, or raw",
         default="spread",
     )
+    actions: Literal["all", "learnt"] = setting(
+        "whether rollouts draw all actions by the base policy alone, or those less that were often duplicates",
+        default="all",
+    )
     latent_threshold: float = setting(
         "probability above which a latent variable of an encoder is a true feature", default=0.9, gt=0, lt=1
     )

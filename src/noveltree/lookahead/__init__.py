@@ -13,6 +13,8 @@ from noveltree.lookahead.action_selection import larger_subtree as larger_subtre
 from noveltree.lookahead.action_selection import longest_branch as longest_branch
 from noveltree.lookahead.action_selection import random_tie as random_tie
 from noveltree.lookahead.action_selection import softmax_action as softmax_action
+from noveltree.lookahead.action_set import ActionSet as ActionSet
+from noveltree.lookahead.action_set import LearntActions as LearntActions
 from noveltree.lookahead.backup import Backup as Backup
 from noveltree.lookahead.backup import GreatestValues as GreatestValues
 from noveltree.lookahead.backup import LeafValues as LeafValues
@@ -67,6 +69,7 @@ from noveltree.lookahead.questions import Answers as Answers
 from noveltree.lookahead.questions import Planning as Planning
 from noveltree.lookahead.questions import Question as Question
 from noveltree.lookahead.questions import ask as ask
+from noveltree.lookahead.rollout import AllActions as AllActions
 from noveltree.lookahead.rollout import Rollouts as Rollouts
 from noveltree.lookahead.rollout import sample_unsolved_child as sample_unsolved_child
 from noveltree.lookahead.rtdp import OneStepRollouts as OneStepRollouts
