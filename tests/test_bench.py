@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
 from noveltree.errors import InputError
+from noveltree.learning import LearningSettings
+from noveltree.learning.settings import ScheduleSettings, ValueSettings
+from noveltree.protocol import make_protocol
+from noveltree.records.run_directory import RunDirectory
 from noveltree.speed import PlanningCost, measure_planning
 from noveltree.speed.planning import quartiles
+from noveltree.trial import read_deployment, train
 from tests.support.command_line import Cli
 
 
@@ -75,3 +81,25 @@ def test_the_costs_of_learning_are_those_of_playing_with_networks_and_more(cli: 
     assert sum(split.values()) == pytest.approx(cost["learning_ratio"], abs=0.001)
     learning = split["learning on the way"] + split["learning at the end"]
     assert cost["collecting_ratio"] + learning == pytest.approx(cost["learning_ratio"], abs=0.001)
+
+
+def test_what_playing_with_a_run_costs(cli: Cli) -> None:
+    learning = LearningSettings(
+        schedule=ScheduleSettings(interactions=40, interval=40, wave=1),
+        value=ValueSettings(at_least=1, every=2, batch=4),
+        evaluation_episodes=1,
+    )
+    train(Path("run"), make_protocol("pong", agent="n-cpl", budget=10, max_frames=60, learning=learning))
+    few = ("--episodes-at-once", 2, "--decisions", 1, "--warm-up", 1)
+    result = cli("bench", "playing", "run", *few, "--json").object
+    assert (result["game"], result["agent"], result["episodes_at_once"]) == ("pong", "n-cpl", 2)
+    assert result["weights"] == read_deployment(RunDirectory.open(Path("run")))[0].digest
+    assert 1 < result["collecting_ratio"] < math.inf
+    assert sum(result["split"].values()) == pytest.approx(result["collecting_ratio"], abs=0.001)
+    assert "pong, n-cpl: one episode " in cli("bench", "playing", "run", *few).out
+
+
+def test_an_agent_that_is_trained_before_it_plays_is_measured_by_its_runs(cli: Cli) -> None:
+    refused = cli("bench", "learning", "--agent", "vae-iw", "--games", "pong")
+    assert refused.code == 2
+    assert "measure a run of it with `noveltree bench playing`" in " ".join(refused.err.split())

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from noveltree.benchmark import plan_suite
+from noveltree.benchmark.estimate import estimate
+from noveltree.benchmark.suite import parse_suite
 from noveltree.collection import InProcess, Order, collect_all
 from noveltree.collection.orders import PathRecorder
 from noveltree.episodes import End, Play, drive
@@ -21,6 +24,7 @@ from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import verify_episode
 from noveltree.results import audit
+from noveltree.results.curves import read_curve
 from noveltree.trial import Progress, Watcher, evaluate, pretraining, read_deployment, train
 from noveltree.trial.memory import estimate_memory
 from noveltree.trial.trial import Trial
@@ -99,6 +103,10 @@ def test_episodes_that_end_are_followed_by_others(tmp_path: Path) -> None:
     assert [(record.index, record.episode.steps) for record in episodes] == [(0, 1), (1, 1), (2, 1), (3, 1)]
     (interval,) = run.read_metrics("interval")
     assert interval["episodes"] == 4
+    curve = read_curve(run, "pong", None)
+    assert curve is not None
+    (point,) = curve.points
+    assert (point.interactions, point.episodes, point.mean_return) == (40, 4, interval["mean_return"])
 
 
 def test_the_training_budget_ends_the_collection_too(tmp_path: Path) -> None:
@@ -248,6 +256,27 @@ def test_memory_and_time_are_estimated_by_encoder() -> None:
     assert small.learning is not None
     assert paper.learning is not None
     assert small.learning.training_seconds() < 3_600 < 24 * 3_600 < paper.learning.training_seconds()
+
+
+def test_suites_have_it_among_their_agents() -> None:
+    suite = parse_suite(
+        """
+name: encoders
+games: [pong]
+agents:
+  - vae-iw
+  - {agent: vae-iw, name: theirs, learning: {encoder: {kind: paper}}}
+trials: 1
+training_interactions: 100000
+evaluation_episodes: 1
+conditions: {max_frames: 150}
+"""
+    )
+    trials = plan_suite(suite)
+    assert [trial.protocol.training_interactions for trial in trials] == [100_000, 100_000]
+    small, paper = estimate(trials)
+    assert small.interactions == paper.interactions == 101_000
+    assert paper.seconds > small.seconds + 24 * 3_600
 
 
 def test_every_other_game_is_refused() -> None:

@@ -16,6 +16,7 @@ from noveltree.errors import InputError, LearningError
 from noveltree.features import BprostFeatures, LatentFeatures
 from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.learning.architecture import Architecture, Weights
+from noveltree.learning.deployment import Deployment
 from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inference import make_inference, remembering
 from noveltree.learning.inputs import InputShape
@@ -34,7 +35,7 @@ from noveltree.learning.vae_learner import VaeLearner
 from noveltree.learning.vae_settings import PaperEncoder, PretrainingSettings, SmallEncoder, VaeSettings
 from noveltree.lookahead import Interactions, LeafValues, NoveltyPruning, Rollouts, TestedWhenMet
 from noveltree.novelty import DepthTable
-from noveltree.simulators import Atari, Corridor
+from noveltree.simulators import Atari, Corridor, State
 from noveltree.tree import Node
 
 SMALL = SmallEncoder().planes
@@ -57,6 +58,8 @@ def shaken(planes: tuple[int, int]) -> Weights:
     for name, array in weights.items():
         if ".norms." in name:
             array[...] = rng.uniform(0.5, 1.5, array.shape) * (1 if name.endswith(("weight", "var")) else 0.2)
+        if name.endswith("running_var"):
+            array[0] = 1e-4  # hardly anything changes in this plane
     return weights
 
 
@@ -106,10 +109,10 @@ def test_the_encoder_that_is_deployed_says_what_the_one_in_training_says(planes:
     found = make_inference(architecture, deployed)(screens[:, None], ("units",))["units"]
     assert found.shape == (3, 4_500)
     assert found.std() > 0.01
-    np.testing.assert_allclose(found, expected, atol=2e-5)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
     with torch.no_grad():
         in_torch = Network(architecture, deployed)(torch.from_numpy(screens[:, None]))["units"]
-    np.testing.assert_allclose(in_torch.numpy(), expected, atol=2e-5)
+    np.testing.assert_allclose(in_torch.numpy(), expected, rtol=1e-4, atol=1e-4)
 
 
 def test_what_it_says_of_a_screen_does_not_depend_on_the_batch() -> None:
@@ -118,6 +121,19 @@ def test_what_it_says_of_a_screen_does_not_depend_on_the_batch() -> None:
     together = infer(screens, ("units",))["units"]
     for some in (slice(0, 1), slice(3, 4), slice(2, 9)):
         assert infer(screens[some], ("units",))["units"].tobytes() == together[some].tobytes()
+
+
+def test_an_encoder_sees_a_nodes_own_screen_and_none_before_it() -> None:
+    architecture, weights, screens = encoder_architecture(SMALL), encoder_weights(shaken(SMALL)), screens_of(3)
+    parent = child = None
+    for screen in screens:
+        parent, child = child, Node(State(screen), child, 0, 0.0, False, 0, 0, 2, None, None)
+    assert child is not None
+    assert child.parent is parent is not None
+    (encoder,) = Deployment({"encoder": architecture}, {"encoder": weights}).heuristics().parts
+    found = encoder.evaluate([child, parent], ("units",))["units"]
+    expected = make_inference(architecture, weights)(screens[[2, 1], None], ("units",))["units"]
+    assert found.tobytes() == expected.tobytes()
 
 
 def test_an_encoder_survives_json() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -93,7 +94,7 @@ def learning(
         listing.add_row(
             *(cost.game, f"{cost.latency_ratio:.3f}", f"{cost.decision_seconds:.3f}"),
             *(f"{cost.collecting_ratio:.3f}", f"{cost.learning_ratio:.3f}"),
-            *(_ratio(cost.lockstep_ratio), f"{cost.raw_us:,.0f}"),
+            *(f"{cost.lockstep_ratio:.3f}", f"{cost.raw_us:,.0f}"),
         )
         splits.add_column(cost.game, justify="right")
         line.update(f"{cost.game}: {cost.latency_ratio:.3f} {cost.collecting_ratio:.3f} {cost.learning_ratio:.3f}")
@@ -117,15 +118,42 @@ def learning(
     out.print(splits)
     out.print(
         f"Medians: (a) {result['median_latency_ratio']:.3f}, (b) {result['median_collecting_ratio']:.3f}, "
-        f"(c) {result['median_learning_ratio']:.3f}, (d) {_ratio(result['median_lockstep_ratio'])}; "
+        f"(c) {result['median_learning_ratio']:.3f}, (d) {result['median_lockstep_ratio']:.3f}; "
         f"peak memory {result['peak_memory_mb']:,} MB"
     )
     if workers:
         out.print(f"Two worker processes collect {result['two_workers']:.2f} times what one does.")
 
 
-def _ratio(ratio: float | None) -> str:
-    return "-" if ratio is None else f"{ratio:.3f}"
+@app.command()
+def playing(
+    run: Annotated[Path, typer.Argument(help="The run whose networks are played with.")],
+    episodes_at_once: Annotated[int, typer.Option(help="Episodes at once.", min=1)] = 32,
+    decisions: Annotated[int, typer.Option(help="Decisions of each episode that are measured.", min=1)] = 8,
+    warm_up: Annotated[int, typer.Option(help="Decisions of each episode before that.", min=0)] = 20,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """CPU time of playing with a run's networks, as a ratio to as many raw 15-frame emulator calls.
+
+    [bold]Example[/]: noveltree bench playing runs/qbert-vae-iw-seed0 --episodes-at-once 8
+    """
+    need_extra("Playing with networks", ("onnx", "onnxruntime", "safetensors"))
+    from noveltree.records.run_directory import RunDirectory
+    from noveltree.speed.learning import measure_playing
+
+    result = measure_playing(
+        RunDirectory.open(run), episodes_at_once=episodes_at_once, decisions=decisions, warm_up=warm_up
+    )
+    if json:
+        print_json(result)
+        return
+    split = ", ".join(f"{part} {ratio:.3f}" for part, ratio in result["split"].items())
+    out.print(
+        f"{result['game']}, {result['agent']}: one episode {result['latency_ratio']:.3f}, {episodes_at_once} at "
+        f"once {result['collecting_ratio']:.3f} ({split}); a raw call takes {result['raw_us']:,.0f} us; peak "
+        f"memory {result['peak_memory_mb']:,} MB",
+        soft_wrap=True,
+    )
 
 
 def _parse_games(text: str) -> list[str]:

@@ -4,7 +4,7 @@ After every decision some raw `act` calls are timed from the state it led to, so
 down slows both; their time is taken out. Networks are hardly trained, and cost as much as others.
 Measured are (a) one episode, (b) several at once in one process, (c) the same with all that is learnt from them:
 what their transitions bring about on the way, and what is learnt when a round or an interval is closed, and (d) the
-lockstep loop.
+lockstep loop. Of a run, (a) and (b) are measured with the networks that it has deployed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import dataclasses
 import resource
 import statistics
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -34,10 +34,12 @@ from noveltree.learning.snapshot import Snapshot
 from noveltree.learning.vae_settings import VaeSettings
 from noveltree.lookahead import NoveltyPruning, Planner
 from noveltree.protocol import Protocol, make_protocol
+from noveltree.records.run_directory import RunDirectory
 from noveltree.simulators import Atari, AtariState, State
 from noveltree.speed.emulator import time_raw_calls
 from noveltree.speed.lockstep import in_the_middle, measure_lockstep
 from noveltree.tree import Node
+from noveltree.trial import read_deployment
 
 #: Raw calls that are timed after every decision.
 _RAW_CALLS = 25
@@ -66,8 +68,8 @@ class LearningCost:
     """(b): several episodes at once."""
     learning_ratio: float
     """(c): several episodes at once, and learning from them."""
-    lockstep_ratio: float | None
-    """(d): training in lockstep, checkpoints included; None if it is not trained so."""
+    lockstep_ratio: float
+    """(d): training in lockstep, checkpoints included."""
     raw_us: float
     """CPU microseconds of a raw call."""
     split: dict[str, float]
@@ -99,7 +101,7 @@ def measure_learning(
         "games": [asdict(cost) for cost in costs],
         "median_latency_ratio": statistics.median(cost.latency_ratio for cost in costs),
         "median_collecting_ratio": statistics.median(cost.collecting_ratio for cost in costs),
-        "median_lockstep_ratio": _median(cost.lockstep_ratio for cost in costs),
+        "median_lockstep_ratio": statistics.median(cost.lockstep_ratio for cost in costs),
         "median_learning_ratio": statistics.median(cost.learning_ratio for cost in costs),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     }
@@ -108,12 +110,50 @@ def measure_learning(
     return result
 
 
+def measure_playing(
+    run: RunDirectory, *, episodes_at_once: int = 32, decisions: int = 8, warm_up: int = 20
+) -> dict[str, Any]:
+    """Measure what playing with a run's networks costs, alone and at once, after `warm_up` decisions.
+
+    Until then episodes are much alike, and networks that remember what they have seen would have less to do.
+    """
+    if min(episodes_at_once, decisions) < 1 or warm_up < 0:
+        raise InputError("At least 1 decision must be measured, in at least 1 episode.")
+    deployment, _ = read_deployment(run)
+    prepare_process()
+    with contextlib.closing(run.protocol.make_simulator()) as simulator:
+        if not isinstance(simulator, Atari):
+            raise InputError(
+                f"Playing is compared with raw emulation, and {run.protocol.game} is not an Atari game."
+            )
+        one, many = (
+            _Measurement(run.protocol, simulator, deployment.heuristics(), at_once, decisions, warm_up)
+            for at_once in (1, episodes_at_once)
+        )
+    return {
+        "game": run.protocol.game,
+        "agent": run.protocol.agent,
+        "weights": deployment.digest,
+        "episodes_at_once": episodes_at_once,
+        "latency_ratio": round(one.ratio, 4),
+        "collecting_ratio": round(many.ratio, 4),
+        "raw_us": round(many.raw * 1e6, 1),
+        "split": {part: round(ratio, 4) for part, ratio in many.split.items()},
+        "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+    }
+
+
 def _protocol(game: str, agent: str, **choices: Any) -> Protocol:
     protocol = make_protocol(game, agent=agent, **choices)
     if protocol.simulator != "atari":
         raise InputError(f"Learning is compared with raw emulation, and {game} is not an Atari game.")
     if protocol.learning is None:
         raise InputError(f"{agent} learns nothing.")
+    if isinstance(protocol.learning, VaeSettings):
+        raise InputError(
+            f"{agent} is trained before it plays, and what playing costs depends on what it has learnt: measure a "
+            "run of it with `noveltree bench playing`."
+        )
     return protocol
 
 
@@ -126,11 +166,8 @@ def _measure(protocol: Protocol, at_once: int, decisions: int, lanes: int) -> Le
         one = _Measurement(protocol, simulator, heuristics, 1, decisions)
         many = _Measurement(protocol, simulator, heuristics, at_once, decisions)
         learning = _measure_learning(protocol, snapshot, many.paths)
-        split = {
-            "emulator": 1.0,
-            **{part: seconds / many.interactions / many.raw for part, seconds in (many.parts | learning).items()},
-        }
-        split["screens and snapshots"] = split.pop(_SIMULATING) - 1.0
+        learnt = {part: seconds / many.interactions / many.raw for part, seconds in learning.items()}
+        split = many.split | learnt
         return LearningCost(
             game=protocol.game,
             agent=protocol.agent,
@@ -138,22 +175,11 @@ def _measure(protocol: Protocol, at_once: int, decisions: int, lanes: int) -> Le
             latency_ratio=round(one.ratio, 4),
             decision_seconds=round(one.seconds / one.decisions, 4),
             collecting_ratio=round(many.ratio, 4),
-            learning_ratio=round(many.ratio + sum(learning.values()) / many.interactions / many.raw, 4),
-            lockstep_ratio=_measure_lockstep(protocol, lanes),
+            learning_ratio=round(many.ratio + sum(learnt.values()), 4),
+            lockstep_ratio=round(measure_lockstep(protocol, lanes=lanes), 4),
             raw_us=round(many.raw * 1e6, 1),
             split={part: round(ratio, 4) for part, ratio in split.items()},
         )
-
-
-def _measure_lockstep(protocol: Protocol, lanes: int) -> float | None:
-    if isinstance(protocol.learning, VaeSettings):
-        return None
-    return round(measure_lockstep(protocol, lanes=lanes), 4)
-
-
-def _median(ratios: Iterable[float | None]) -> float | None:
-    known = [ratio for ratio in ratios if ratio is not None]
-    return statistics.median(known) if known else None
 
 
 def _snapshot(protocol: Protocol, simulator: Atari) -> Snapshot:
@@ -184,7 +210,13 @@ class _Measurement:
     """Episodes played at once, and where their CPU seconds went."""
 
     def __init__(
-        self, protocol: Protocol, simulator: Atari, heuristics: Heuristics, at_once: int, decisions: int
+        self,
+        protocol: Protocol,
+        simulator: Atari,
+        heuristics: Heuristics,
+        at_once: int,
+        decisions: int,
+        warm_up: int = _WARM_UP_DECISIONS,
     ) -> None:
         #: CPU seconds by what they were spent on.
         self.parts: dict[str, float] = {}
@@ -201,19 +233,27 @@ class _Measurement:
             )
         )
         plays = [self._play(protocol, index) for index in range(at_once)]
-        drive(plays, timed, decisions=_WARM_UP_DECISIONS)
+        drive(plays, timed, decisions=warm_up)
         self.parts.clear()
         self._recorders = {play: PathRecorder(play) for play in plays}
         before = time.process_time()
         drive(plays, timed, decisions=decisions, on_decision=self._decided)
         self.seconds = time.process_time() - before - self._interrupted
-        played = [play.decisions[_WARM_UP_DECISIONS:] for play in plays]
+        played = [play.decisions[warm_up:] for play in plays]
         self.decisions = sum(len(decisions) for decisions in played)
         self.interactions = sum(decision.interactions for decisions in played for decision in decisions)
+        if not self.interactions:
+            raise InputError(f"All episodes are over after {warm_up} decisions, so that none is left to measure.")
         #: CPU seconds of a raw call.
         self.raw = self._raw_seconds / self._raw_calls
         self.ratio = self.seconds / self.interactions / self.raw
         self.parts["tree and driver"] = self.seconds - sum(self.parts.values())
+        #: What the ratio is made of.
+        self.split = {
+            "emulator": 1.0,
+            **{part: seconds / self.interactions / self.raw for part, seconds in self.parts.items()},
+        }
+        self.split["screens and snapshots"] = self.split.pop(_SIMULATING) - 1.0
         self.paths = [
             recorder.path(Episode(tuple(play.decisions), End.STOPPED, ""))
             for play, recorder in self._recorders.items()
