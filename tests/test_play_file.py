@@ -20,7 +20,7 @@ from noveltree.agents import AGENTS
 from noveltree.episodes import Play, drive, drive_stream
 from noveltree.errors import InputError, NoveltreeError, RecordError
 from noveltree.heuristics import UNINFORMED, Heuristics
-from noveltree.lookahead import UctNode
+from noveltree.lookahead import MarkedNode, UctNode
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.records.play_file import read_play, write_play
 from noveltree.simulators import Atari, Corridor, Simulator, State, Transition
@@ -33,18 +33,21 @@ from noveltree.tree import (
     restore_lookahead,
     store_lookahead,
 )
+from tests.support.agents import EVERYWHERE, PLAYABLE_AT_ONCE
 
 PAUSE, END = 4, 6
 
 #: Game, features, agent, and whether networks are asked.
 CASES = [
-    *(("corridor", "atoms", agent, True) for agent in AGENTS),
-    *(("corridor", "atoms", agent, False) for agent in AGENTS if not AGENTS[agent].needs_networks),
+    *(("corridor", "atoms", agent, True) for agent in EVERYWHERE),
+    *(("corridor", "atoms", agent, False) for agent in PLAYABLE_AT_ONCE),
     *(("pong", "pixels", agent, False) for agent in ("riw-c", "riw-d", "uct", "iw1", "rtdp", "unpruned")),
     *(("pong", "bprost", agent, False) for agent in ("riw-c", "riw-d")),
     ("pong", "pixels", "riw-c", True),
     ("pong", "bprost", "riw-d", True),
 ]
+#: Presets of earlier planners, which mark nodes for later time steps.
+MARKING = ("bandres-2018-103", "bandres-2018-ns-ra-107", "lipovetzky-2015")
 
 
 @functools.cache
@@ -182,7 +185,28 @@ def test_a_play_that_was_written_and_read_goes_on_as_if_it_had_not_been(
     assert networks_read.asked == networks.asked
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("preset", MARKING)
+def test_marks_that_outlive_a_time_step_are_written_and_read(preset: str, tmp_path: Path) -> None:
+    protocol, path = make_protocol("berzerk", preset=preset, budget=200), tmp_path / "paused.safetensors"
+    with fresh_play(protocol) as play, contextlib.closing(protocol.make_simulator()) as simulator:
+        nodes: list[Node] = []
+        while len(nodes) < 6:  # enough were kept
+            drive([play], decisions=1)
+            nodes = list(play.lookahead.nodes())
+        for node in nodes[1::3]:  # a short play leaves few marks of its own
+            assert isinstance(node, MarkedNode)
+            node.lost = node.pruned = True
+            node.repetitions = 1
+        write_play(path, play, protocol)
+        read = read_play(path, protocol, simulator)
+        assert_equal(read.lookahead, play.lookahead)
+        drive([play], decisions=2)
+        drive([read], decisions=2)
+        assert account(read) == account(play)
+        assert_equal(read.lookahead, play.lookahead)
+
+
+@pytest.mark.parametrize("agent", EVERYWHERE)
 def test_a_play_can_be_written_before_its_first_decision_and_after_every_other(agent: str, tmp_path: Path) -> None:
     protocol, path = protocol_of("corridor", "atoms", agent), tmp_path / "paused.safetensors"
     networks, heuristics = Networks(), Networks().heuristics()

@@ -16,6 +16,7 @@ from noveltree.errors import InputError, UnknownNameError
 from noveltree.protocol import PRESETS, Protocol, make_protocol
 from noveltree.simulators import AtariKind
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
+from tests.support.agents import EVERYWHERE
 from tests.support.benchmarks import SMALL, TINY
 
 
@@ -160,7 +161,7 @@ class TestPlans:
         monkeypatch.setattr(AtariKind, "known_actions", lambda *arguments: None)
         assert make() == without
 
-    @pytest.mark.parametrize("agent", sorted(AGENTS))
+    @pytest.mark.parametrize("agent", EVERYWHERE)
     def test_in_every_game(self, agent: str, monkeypatch: pytest.MonkeyPatch) -> None:
         games = ["pong", "Alien", "corridor", "Montezuma's Revenge", "ALE/Skiing-v5"]
         without = [make_protocol(game, agent=agent) for game in games]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from noveltree.features.feature_set import Indices
 from noveltree.kernels import kernel
-from noveltree.tree import NO_FEATURE
+from noveltree.tree import NO_FEATURE, Node
 
 
 class NoveltyTable(ABC):
@@ -30,6 +30,10 @@ class NoveltyTable(ABC):
     def size(self) -> int:
         """How many features there is room for."""
         return self._entries.size
+
+    def of(self, node: Node, root: Node) -> NoveltyTable:
+        """The table in which a node below a root is looked up: this one, whatever the node."""
+        return self
 
     def clear(self) -> None:
         """Forget everything: a new time step begins."""

@@ -1,4 +1,4 @@
-"""The learners: planners whose base policy and termination cost are learnt from the critical path."""
+"""The learners: planners whose base policy and termination cost, or whose features, are learnt."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import dataclasses
 from noveltree.agents.agent import Agent
 from noveltree.agents.planners import RIW_C, RIW_D, RIW_PLUS, UNPRUNED
 from noveltree.agents.settings import LARGEST_HORIZON, Settings
-from noveltree.features import UnitFeatures
+from noveltree.errors import InputError
+from noveltree.features import BprostFeatures, FeatureSet, LatentFeatures, UnitFeatures
 from noveltree.lookahead import (
     CACHED_NODES,
     POLICY,
@@ -23,10 +24,11 @@ from noveltree.lookahead import (
     Pruning,
     Puct,
     Rollouts,
+    TestedWhenMet,
     drawn_first,
 )
 from noveltree.novelty import DepthTable
-from noveltree.simulators import State
+from noveltree.simulators import AtariState, State
 
 N_CPL = dataclasses.replace(
     RIW_C,
@@ -61,7 +63,7 @@ N_CPL_PLUS = dataclasses.replace(
 def _novel_units(settings: Settings, *more: str) -> Pruning:
     """Depth novelty over hidden units; whatever else is asked of the network is asked when a node is generated."""
     features = UnitFeatures(heads=(UNITS, *more))
-    return NoveltyPruning(features, DepthTable(), CACHED_NODES[settings.cached_nodes]())
+    return NoveltyPruning(features, DepthTable(), CACHED_NODES[settings.cached_nodes])
 
 
 def _pi_iw(start: State, settings: Settings) -> Planner:
@@ -130,4 +132,32 @@ ALPHAZERO = Agent(
     defaults={"exploration": 1.0, "discount": 0.99},
     heads=(POLICY, VALUE),
     keeps_answers=True,
+)
+
+
+def _vae_iw(start: State, settings: Settings) -> Planner:
+    return _over_screens(LatentFeatures(settings.latent_threshold), start, settings)
+
+
+def _collecting(start: State, settings: Settings) -> Planner:
+    return _over_screens(BprostFeatures(), start, settings)
+
+
+def _over_screens(features: FeatureSet, start: State, settings: Settings) -> Planner:
+    if not isinstance(start, AtariState):
+        raise InputError("vae-iw plays Atari games only: it learns what is seen on their screens.")
+    pruning = NoveltyPruning(features, DepthTable(), TestedWhenMet())
+    return Rollouts(pruning, settings.horizon, LeafValues(settings.discount))
+
+
+# Dittadi et al. (2021). Until there is an encoder, screens are collected with B-PROST features.
+VAE_IW = Agent(
+    name="vae-iw",
+    summary="Rollout IW(1) over what an autoencoder has learnt to see on screens",
+    novelty="depth",
+    assemble=_vae_iw,
+    untrained=_collecting,
+    uses=("latent_threshold", "horizon", "discount", "cache", "tie_breaking"),
+    defaults={"horizon": LARGEST_HORIZON, "discount": 0.99},
+    heads=(UNITS,),
 )

@@ -53,6 +53,46 @@ class Settings(SettingsModel):
     tie_breaking: str = setting(
         f"how one of several equally good actions is chosen: {', '.join(SELECTIONS)}", default="random"
     )
+    visits: Literal["free", "counted"] = setting(
+        "whether a kept node counts as an interaction when it is first met in a time step: free or counted",
+        default="free",
+    )
+    repetitions: bool = setting(
+        "whether an action that changes no feature is repeated, up to three times, instead of being tested",
+        default=False,
+    )
+    lost_nodes: Literal["stay", "leave"] = setting(
+        "whether a node that loses its novelty when it is met again stays in the backup: stay or leave",
+        default="stay",
+    )
+    subtables: bool = setting(
+        "whether there is a novelty table for each logarithm of the reward collected since the root", default=False
+    )
+    risk_averse: Literal["no", "parent", "root"] = setting(
+        "whether the lookahead counts negative rewards 50,000 times and a lost life as -500,000: no; parent, where "
+        "lives are fewer than before the action; root, where they are fewer than at the root",
+        default="no",
+    )
+    untried: Literal["left-out", "zero"] = setting(
+        "what actions that were not tried are worth in the backup: left-out or zero", default="left-out"
+    )
+    tree_cap: int | None = setting(
+        "nodes, those of untried actions included, from which on a time step adds none; null: there is no cap",
+        default=None,
+        ge=1,
+    )
+    successors: Literal["in-order", "random"] = setting(
+        "the order in which the actions of a node are tried: in-order or random", default="in-order"
+    )
+    pruned_nodes: Literal["novel", "tested"] = setting(
+        "whether kept nodes that had been pruned count as novel or are tested again: novel or tested",
+        default="novel",
+    )
+    subtree_cap: int | None = setting(
+        "nodes kept below an action of the root from which on none are added there; null: there is no cap",
+        default=None,
+        ge=1,
+    )
     rollout_depth: int = setting(
         "length of random rollouts: below the root in uct, below the child in rtdp", default=10, ge=1
     )
@@ -71,6 +111,9 @@ class Settings(SettingsModel):
     actions: Literal["all", "learnt"] = setting(
         "whether rollouts draw all actions by the base policy alone, or those less that were often duplicates",
         default="all",
+    )
+    latent_threshold: float = setting(
+        "probability above which a latent variable of an encoder is a true feature", default=0.9, gt=0, lt=1
     )
 
     @field_validator("features")

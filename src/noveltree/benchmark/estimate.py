@@ -99,8 +99,9 @@ def _estimate(trial: PlannedTrial, rates: dict[str, float]) -> Estimate:
         return Estimate(0, work, _size(trial.episodes, work / protocol.budget))
     steps, seconds = work / budget.limit, work * rates[_key(protocol)]
     size = _size(steps / expected_steps(protocol), steps)
-    if protocol.training_interactions:
-        seconds, size = seconds * _TRAINING, size + _BYTES_OF_CHECKPOINTS
+    if protocol.learning is not None:
+        seconds = seconds * _TRAINING + protocol.learning.training_seconds()
+        size += _BYTES_OF_CHECKPOINTS
     return Estimate(round(work), seconds, size)
 
 

@@ -53,8 +53,8 @@ class Play:
             raise InputError(f"An episode must have at least 1 step, not {max_steps}.")
         self._agent = agent
         self._settings = agent.settings() if settings is None else settings
-        start = simulator.start()
-        self._planner = agent.assemble(start, self._settings)
+        start = self._start = simulator.start()
+        self._planner = agent.planner(start, self._settings, UNINFORMED)
         most = self._settings.most_nodes
         self._budget = budget if most is None else Bounded(budget, most)
         self.rng = rng
@@ -135,7 +135,7 @@ class Play:
         """
         if heuristics == self._heuristics:
             return
-        self._heuristics = heuristics
+        self._play_with(heuristics)
         base_policy, termination_cost = heuristics.initial_base_policy(), heuristics.initial_termination_cost()
         asked = self.lookahead.generated > 1  # a root that nothing was planned from has no answers yet
         if self._agent.keeps_answers and asked:
@@ -168,7 +168,12 @@ class Play:
             )
         self.lookahead = lookahead
         self.decisions = list(decisions)
+        self._play_with(heuristics)
+
+    def _play_with(self, heuristics: Heuristics) -> None:
         self._heuristics = heuristics
+        if self._agent.untrained is not None:  # otherwise the planner is the same, and stays as it is
+            self._planner = self._agent.planner(self._start, self._settings, heuristics)
 
     def episode(self, *, interrupted: bool = False) -> Episode:
         """The episode as far as it was played."""

@@ -9,14 +9,16 @@ from noveltree.features.atoms import AtomFeatures as AtomFeatures
 from noveltree.features.bprost import BprostFeatures as BprostFeatures
 from noveltree.features.feature_set import FeatureSet as FeatureSet
 from noveltree.features.feature_set import Indices as Indices
+from noveltree.features.latents import LatentFeatures as LatentFeatures
 from noveltree.features.pixels import PixelFeatures as PixelFeatures
 from noveltree.features.ram import RamFeatures as RamFeatures
 from noveltree.features.units import UnitFeatures as UnitFeatures
 from noveltree.simulators import AtariState, State
+from noveltree.simulators.settings import TilesOf
 
-FEATURE_SETS = ("pixels", "ram", "bprost", "atoms")
-#: Feature sets for which a simulator has to observe the tiles of its screens.
-NEEDS_TILES = frozenset({"bprost"})
+FEATURE_SETS = ("pixels", "ram", "bprost", "bprost-background", "atoms")
+#: Feature sets for which a simulator has to observe the tiles of its screens, and of what of them.
+NEEDS_TILES: dict[str, TilesOf] = {"bprost": True, "bprost-background": "foreground"}
 
 
 def make_features(name: str, start: State) -> FeatureSet:
@@ -26,7 +28,7 @@ def make_features(name: str, start: State) -> FeatureSet:
             return PixelFeatures(start.observation.shape)
         case "ram" if isinstance(start, AtariState):
             return RamFeatures()
-        case "bprost" if isinstance(start, AtariState) and start.tiles is not None:
+        case "bprost" | "bprost-background" if isinstance(start, AtariState) and start.tiles is not None:
             return BprostFeatures()
         case "atoms" if default_features(start) == "atoms":
             return AtomFeatures()

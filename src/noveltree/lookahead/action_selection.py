@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.lookahead.planner import ActionValues
-from noveltree.tree import UNIFORM, Node, Probabilities
+from noveltree.tree import UNIFORM, Node, Probabilities, subtree_height, subtree_size
 
 #: Action values this close are tied.
 TIE_TOLERANCE = 1e-7
@@ -54,8 +54,18 @@ def random_tie(root: Node, tied: list[int], rng: np.random.Generator) -> int:
 
 def larger_subtree(root: Node, tied: list[int], rng: np.random.Generator) -> int:
     """The tied action with the most nodes below it (pi-IW(1)+), at random among equals."""
-    sizes = [_subtree_size(root.children[action]) for action in tied]
-    return random_tie(root, [a for a, size in zip(tied, sizes, strict=True) if size == max(sizes)], rng)
+    return random_tie(root, _largest(root, tied, subtree_size), rng)
+
+
+def longest_branch(root: Node, tied: list[int], rng: np.random.Generator) -> int:
+    """If the root is worth nothing, the tied action with the longest branch, at random among equals; otherwise any.
+
+    So risk-averse RIW(1) of Bandres et al. (2018) stays alive where nothing is to be gained. An action that was not
+    tried has no branch, and neither has one that nothing follows.
+    """
+    if abs(root.value) > TIE_TOLERANCE:
+        return random_tie(root, tied, rng)
+    return random_tie(root, _largest(root, tied, subtree_height), rng)
 
 
 def by_policy(root: Node, tied: list[int], rng: np.random.Generator) -> int:
@@ -79,7 +89,8 @@ def softmax_action(temperature: float, *, times_sizes: bool = False) -> ActionSe
             np.array([values[action] for action in tried], dtype=np.float32) / np.float32(temperature)
         )
         if times_sizes:
-            sizes = _softmax(np.array([_subtree_size(root.children[a]) for a in tried], dtype=np.float32))
+            children = [child for action in tried if (child := root.children[action]) is not None]
+            sizes = _softmax(np.array([subtree_size(child) for child in children], dtype=np.float32))
             likely = product if (product := likely * sizes).any() else likely
         return tried[Probabilities(likely.tolist()).sample(range(len(tried)), rng=rng)]
 
@@ -93,6 +104,7 @@ TEMPERATURE = 0.01
 SELECTIONS: dict[str, ActionSelection] = {
     "random": best_action(random_tie),
     "larger-subtree": best_action(larger_subtree),
+    "longest-branch": best_action(longest_branch),
     "policy": best_action(by_policy),
     "softmax": softmax_action(TEMPERATURE),
     "product": softmax_action(TEMPERATURE, times_sizes=True),
@@ -105,12 +117,8 @@ def _softmax(x: NDArray[np.float32]) -> NDArray[np.float32]:
     return shares
 
 
-def _subtree_size(node: Node | None) -> int:
-    if node is None:
-        return 0
-    size = 0
-    stack = [node]
-    while stack:
-        size += 1
-        stack.extend(child for child in stack.pop().children if child is not None)
-    return size
+def _largest(root: Node, actions: list[int], measure: Callable[[Node], int]) -> list[int]:
+    """The actions below which a measure of the subtree is the largest."""
+    children = [root.children[action] for action in actions]
+    measures = [0 if child is None else measure(child) for child in children]
+    return [action for action, value in zip(actions, measures, strict=True) if value == max(measures)]

@@ -1,4 +1,4 @@
-"""What happens to cached nodes, those that were kept from the time step before: three rules, each a part."""
+"""What happens to cached nodes, those that were kept from the time step before: rules, each a part."""
 
 from __future__ import annotations
 
@@ -107,11 +107,11 @@ class LabelledFirst:
         return False
 
 
-#: The rules by name, for searches that prune.
-CACHED_NODES: dict[str, type[CachedNodes]] = {
-    "never-tested": NeverTested,
-    "tested-when-met": TestedWhenMet,
-    "tested-first": TestedFirst,
+#: By their names in protocols.
+CACHED_NODES: dict[str, CachedNodes] = {
+    "never-tested": NeverTested(),
+    "tested-when-met": TestedWhenMet(),
+    "tested-first": TestedFirst(),
 }
 
 

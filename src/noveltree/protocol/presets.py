@@ -33,7 +33,7 @@ TRAINING_PRESETS: dict[str, TrainingPreset] = {
         "as the agent's authors had it; N-CPL: 20,000,000 interactions, networks change every 1,000,000", {}
     ),
     "quick": TrainingPreset(
-        "to see within minutes what is learnt: 200,000 interactions in lockstep",
+        "to see within minutes what is learnt: 200,000 interactions in lockstep; VAE-IW: 1,000 screens",
         {
             "cpl": {
                 "schedule": {"interactions": 200_000, "interval": 20_000},
@@ -42,6 +42,7 @@ TRAINING_PRESETS: dict[str, TrainingPreset] = {
             },
             "joint": {"schedule": {"interactions": 200_000}, "evaluation_episodes": 2},
             "pi": {"schedule": {"interactions": 200_000, "interval": 20_000}, "evaluation_episodes": 2},
+            "vae": {"loop": {"screens": 1_000}, "encoder": {"epochs": 20}, "evaluation_episodes": 2},
         },
     ),
     "junyent-2019": TrainingPreset(
@@ -66,6 +67,20 @@ TRAINING_PRESETS: dict[str, TrainingPreset] = {
     ),
 }
 
+#: What Bandres et al. ran in all their experiments.
+_BANDRES: dict[str, Any] = {
+    "agent": "riw-d",
+    "features": "bprost-background",
+    "action_set": "full",
+    "horizon": 1_500,
+    "cached_nodes": "tested-when-met",
+    "repetitions": True,
+    "lost_nodes": "leave",
+    "untried": "zero",
+    "tree_cap": 50_000,
+}
+_RISK_AVERSE: dict[str, Any] = {"risk_averse": "parent", "tie_breaking": "longest-branch"}
+
 PRESETS: dict[str, Preset] = {
     "otoole-2021": Preset(
         "O'Toole et al. 2021 (N-CPL): 100 interactions, minimal action set, pixels",
@@ -76,12 +91,32 @@ PRESETS: dict[str, Preset] = {
         Choices(agent="riw-d", tie_breaking="larger-subtree", discount=0.99),
     ),
     "bandres-2018": Preset(
-        "Bandres et al. 2018 (RIW): 0.5 s per decision, all 18 actions, B-PROST",
-        Choices(agent="riw-d", features="bprost", action_set="full", budget=0.5, budget_unit="seconds"),
+        "Bandres et al. 2018 (RIW): 0.5 s per decision, all 18 actions, B-PROST without background",
+        Choices(budget=0.5, budget_unit="seconds", **_BANDRES),
     ),
     "bandres-2018-32s": Preset(
-        "Bandres et al. 2018 (RIW): 32 s per decision, all 18 actions, B-PROST",
-        Choices(agent="riw-d", features="bprost", action_set="full", budget=32.0, budget_unit="seconds"),
+        "Bandres et al. 2018 (RIW): as bandres-2018 with 32 s",
+        Choices(budget=32.0, budget_unit="seconds", **_BANDRES),
+    ),
+    "bandres-2018-103": Preset(
+        "Bandres et al. 2018 (RIW): the 103 interactions that 0.5 s were on their machines",
+        Choices(budget=103.0, visits="counted", **_BANDRES),
+    ),
+    "bandres-2018-4100": Preset(
+        "Bandres et al. 2018 (RIW): the 4,100 interactions that 32 s were on their machines",
+        Choices(budget=4_100.0, visits="counted", **_BANDRES),
+    ),
+    "bandres-2018-ra-101": Preset(
+        "Bandres et al. 2018 (RA RIW): risk averse, the 101 interactions that 0.5 s were",
+        Choices(budget=101.0, visits="counted", **_BANDRES, **_RISK_AVERSE),
+    ),
+    "bandres-2018-ra-3300": Preset(
+        "Bandres et al. 2018 (RA RIW): risk averse, the 3,300 interactions that 32 s were",
+        Choices(budget=3_300.0, visits="counted", **_BANDRES, **_RISK_AVERSE),
+    ),
+    "bandres-2018-ns-ra-107": Preset(
+        "Bandres et al. 2018 (NS+RA RIW): risk averse with novelty subtables, the 107 interactions that 0.5 s were",
+        Choices(budget=107.0, visits="counted", subtables=True, **_BANDRES, **_RISK_AVERSE),
     ),
     "lipovetzky-2015": Preset(
         "Lipovetzky et al. 2015 (IW(1)): 150,000 frames per decision in steps of 5, all 18 actions, RAM",
@@ -94,6 +129,9 @@ PRESETS: dict[str, Preset] = {
             budget_unit="frames",
             horizon=300,
             discount=0.995,
+            successors="random",
+            pruned_nodes="tested",
+            subtree_cap=30_000,
         ),
     ),
 }

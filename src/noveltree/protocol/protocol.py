@@ -21,7 +21,7 @@ from noveltree.learning.settings import LearnerSettings, parse_learning
 from noveltree.lookahead import Budget, Interactions, Seconds, frames
 from noveltree.protocol.hashing import hash_settings
 from noveltree.reading import validated
-from noveltree.simulators import Simulator, SimulatorKind, SimulatorSettings, get_kind
+from noveltree.simulators import Simulator, SimulatorKind, SimulatorSettings, Size, TilesOf, get_kind
 
 #: The settings of any learner.
 Learning = Annotated[SerializeAsAny[LearnerSettings], BeforeValidator(parse_learning)]
@@ -92,13 +92,19 @@ class Protocol(_Planned):
     @property
     def longest_episode(self) -> int:
         """The most interactions that an episode can take, if budgets are of interactions."""
-        budget = self.make_budget()
-        return self.max_steps * (budget.limit if isinstance(budget, Interactions) else PAPER_BUDGET)
+        return self.max_steps * self._interactions_per_decision
 
     @property
     def training_interactions(self) -> int:
         """Interactions that a trial may spend on training; 0 if there is nothing to train."""
-        return 0 if self.learning is None else self.learning.schedule.interactions
+        learning = self.learning
+        return 0 if learning is None else learning.training_interactions(self._interactions_per_decision)
+
+    @property
+    def _interactions_per_decision(self) -> int:
+        """At most; about as many if budgets are by the clock."""
+        budget = self.make_budget()
+        return budget.limit if isinstance(budget, Interactions) else PAPER_BUDGET
 
     def settings(self) -> Settings:
         """The agent's settings."""
@@ -116,7 +122,8 @@ class Protocol(_Planned):
 
     def make_simulator(self) -> Simulator:
         settings = SimulatorSettings(**{name: getattr(self, name) for name in SimulatorSettings.model_fields})
-        return self.simulator_kind.make(self.game, settings, tiles=self.features in NEEDS_TILES)
+        tiles, screen = observed(self.features, self.learning)
+        return self.simulator_kind.make(self.game, settings, tiles=tiles, screen=screen)
 
     def make_play(self, simulator: Simulator, *, seed: int, index: int, interval: int = 0) -> Play:
         """Begin the episode `index` of a trial with `seed`, in its `interval` of learning."""
@@ -128,6 +135,14 @@ class Protocol(_Planned):
             rng=episode_rng(seed, index, interval=interval),
             max_steps=self.max_steps,
         )
+
+
+def observed(features: str | None, learning: LearnerSettings | None) -> tuple[TilesOf, Size | None]:
+    """Which tiles of screens are observed, and the size that screens are reduced to, if not the usual one."""
+    tiles = NEEDS_TILES.get(features or "", False)
+    if learning is None:
+        return tiles, None
+    return tiles or learning.needs_tiles, learning.screen
 
 
 def play_episode(protocol: Protocol, *, seed: int = 0, index: int = 0) -> Episode:

@@ -9,11 +9,13 @@ import ale_py
 import numpy as np
 from numpy.typing import NDArray
 
-from noveltree.errors import InputError, RecordError, SimulatorError
-from noveltree.simulators.games import canonical_game, rom_path
-from noveltree.simulators.screen import ScreenReducer
-from noveltree.simulators.simulator import State, Transition
-from noveltree.simulators.snapshots import LAST_FRAME, SnapshotPacker, flush, quiet, ram_of
+from noveltree.errors import InputError, RecordError
+from noveltree.simulators.emulator import find_background, load_game
+from noveltree.simulators.games import canonical_game
+from noveltree.simulators.screen import SIDE, ScreenReducer
+from noveltree.simulators.settings import TilesOf
+from noveltree.simulators.simulator import Size, State, Transition
+from noveltree.simulators.snapshots import SnapshotPacker, flush, quiet, ram_of
 from noveltree.simulators.tiles import COLORS, TILE_ROWS, TileObserver
 
 ActionSet = Literal["minimal", "full"]
@@ -26,12 +28,13 @@ _STORED_TILES = np.dtype("<u2")
 class AtariState(State):
     """A snapshot of the emulator and what is observed of it.
 
-    `observation` is the 84 x 84 grayscale image of the screen, `ram` the 128 bytes of memory. `tiles` and
-    `previous_tiles` are the colors of the 16 x 14 tiles of this screen and of the one a time step before,
-    if the simulator was asked to observe them.
+    `observation` is the grayscale image of the screen, 84 x 84 unless the simulator was asked for another size,
+    `ram` the 128 bytes of memory. `tiles` and `previous_tiles` are the colors of the 16 x 14 tiles of this screen
+    and of the one a time step before, if the simulator was asked to observe them. `lives` are those that the player
+    has left, 0 in games without.
     """
 
-    __slots__ = ("previous_tiles", "snapshot", "tiles")
+    __slots__ = ("lives", "previous_tiles", "snapshot", "tiles")
 
     def __init__(
         self,
@@ -39,11 +42,13 @@ class AtariState(State):
         observation: NDArray[np.uint8],
         tiles: NDArray[np.uint16] | None,
         previous_tiles: NDArray[np.uint16] | None,
+        lives: int = 0,
     ) -> None:
         super().__init__(observation)
         self.snapshot = snapshot
         self.tiles = tiles
         self.previous_tiles = previous_tiles
+        self.lives = lives
 
     @property
     def ram(self) -> NDArray[np.uint8]:
@@ -55,7 +60,8 @@ class Atari:
     """One Atari game. An interaction holds an action for `frame_skip` frames and returns the sum of rewards.
 
     There are no sticky actions, no no-op starts and no loss-of-life signal; rewards are never clipped. Every
-    episode begins at one start snapshot, taken after the first reset of the freshly loaded ROM.
+    episode begins at one start snapshot, taken after the first reset of the freshly loaded ROM. With
+    `tiles="foreground"` the background is subtracted from screens before their tiles are observed.
     """
 
     def __init__(
@@ -66,8 +72,10 @@ class Atari:
         frame_skip: int = 15,
         mode: int | None = None,
         difficulty: int | None = None,
-        tiles: bool = False,
+        tiles: TilesOf = False,
+        screen: Size = (SIDE, SIDE),
     ) -> None:
+        """`tiles` says whether tiles are observed, `screen` the size to which observed screens are reduced."""
         if frame_skip < 1:
             raise InputError(f"The frame skip must be at least 1, not {frame_skip}.")
         if action_set not in ("minimal", "full"):
@@ -75,7 +83,7 @@ class Atari:
         self.game = canonical_game(game)
         self.frame_skip = frame_skip
         self._mode, self._difficulty = mode, difficulty
-        self._emulator = _load(self.game, frame_skip, mode, difficulty)
+        self._emulator = load_game(self.game, frame_skip, mode, difficulty)
         self._camera: Any = None
         legal = (
             self._emulator.getMinimalActionSet() if action_set == "minimal" else self._emulator.getLegalActionSet()
@@ -85,8 +93,9 @@ class Atari:
 
         height, width = self._emulator.getScreenDims()
         self._raw = np.zeros((height, width), dtype=np.uint8)
-        self._reduce = ScreenReducer(height, width, self._emulator.getScreenGrayscale)
-        self._observe_tiles = TileObserver(height, width) if tiles else None
+        self._reduce = ScreenReducer(height, width, self._emulator.getScreenGrayscale, screen)
+        background = find_background(self.game, frame_skip, mode, difficulty) if tiles == "foreground" else None
+        self._observe_tiles = TileObserver(height, width, background) if tiles else None
 
         quiet_start = quiet(self._emulator.cloneState())
         self._emulator.restoreState(quiet_start)
@@ -114,7 +123,7 @@ class Atari:
         An emulator shows the last frame of an interaction only; another one, which skips none, films it.
         """
         if self._camera is None:
-            self._camera = _load(self.game, 1, self._mode, self._difficulty)
+            self._camera = load_game(self.game, 1, self._mode, self._difficulty)
         _stand_at(self._camera, self._flush, self._packer.unpack(state.snapshot))
         for _ in range(self.frame_skip):
             self._camera.act(self._legal[action])
@@ -152,7 +161,9 @@ class Atari:
         if start.tiles is not None:
             stored = np.frombuffer(data, dtype=_STORED_TILES, offset=length).reshape(2, *start.tiles.shape)
             tiles, previous = (masks.astype(np.uint16) for masks in stored)
-        return AtariState(data[:length], observation, tiles, previous)
+        snapshot = data[:length]
+        self._emulator.restoreState(self._packer.unpack(snapshot))  # which knows the lives
+        return AtariState(snapshot, observation, tiles, previous, self._emulator.lives())
 
     def close(self) -> None:
         self._emulator = self._camera = None
@@ -165,7 +176,7 @@ class Atari:
             tiles = self._observe_tiles(self._raw)
             previous = tiles if previous is None else previous
         snapshot = self._packer.pack(emulator.cloneState())
-        return AtariState(snapshot, self._reduce(self._raw), tiles, previous)
+        return AtariState(snapshot, self._reduce(self._raw), tiles, previous, emulator.lives())
 
 
 def _stand_at(emulator: Any, flush_state: Any, state: Any) -> None:
@@ -173,27 +184,3 @@ def _stand_at(emulator: Any, flush_state: Any, state: Any) -> None:
     emulator.restoreState(flush_state)
     emulator.act(_NOOP)
     emulator.restoreState(state)
-
-
-def _load(game: str, frame_skip: int, mode: int | None, difficulty: int | None) -> Any:
-    """An emulator with `game` loaded and reset once."""
-    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
-    emulator = ale_py.ALEInterface()
-    emulator.setInt("frame_skip", frame_skip)
-    emulator.setFloat("repeat_action_probability", 0.0)
-    emulator.setInt("random_seed", 0)
-    emulator.setInt("max_num_frames_per_episode", LAST_FRAME)
-    try:
-        emulator.loadROM(rom_path(game))
-    except RuntimeError as error:
-        raise SimulatorError(f"ale-py cannot load {game!r}: {error}.") from error
-    for kind, value, available, choose in (
-        ("mode", mode, emulator.getAvailableModes, emulator.setMode),
-        ("difficulty", difficulty, emulator.getAvailableDifficulties, emulator.setDifficulty),
-    ):
-        if value is not None:
-            if value not in (known := list(available())):
-                raise InputError(f"{game} has no {kind} {value}; it has {', '.join(map(str, known))}.")
-            choose(value)
-    emulator.reset_game()
-    return emulator

@@ -19,12 +19,13 @@ from noveltree.simulators.kind import all_names as all_names
 from noveltree.simulators.kind import find_game as find_game
 from noveltree.simulators.kind import get_kind as get_kind
 from noveltree.simulators.kind import register_simulator as register_simulator
-from noveltree.simulators.settings import SimulatorSettings
-from noveltree.simulators.simulator import Simulator
+from noveltree.simulators.screen import SIDE
+from noveltree.simulators.settings import SimulatorSettings, TilesOf
+from noveltree.simulators.simulator import Simulator, Size
 
 _LIKE_ENVIRONMENT_ID = re.compile(r"(?!ale/).+-v\d+", flags=re.IGNORECASE)
 #: Features that every Atari game has.
-_ATARI_FEATURES = (None, "pixels", "ram", "bprost")
+_ATARI_FEATURES = (None, "pixels", "ram", "bprost", "bprost-background")
 
 
 class AtariKind(SimulatorKind):
@@ -37,7 +38,7 @@ class AtariKind(SimulatorKind):
     alike = True
     can_be_filmed = True
 
-    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool) -> Simulator:
+    def make(self, game: str, settings: SimulatorSettings, *, tiles: TilesOf, screen: Size | None) -> Simulator:
         return Atari(
             game,
             action_set=settings.action_set or "minimal",
@@ -45,6 +46,7 @@ class AtariKind(SimulatorKind):
             mode=settings.mode,
             difficulty=settings.difficulty,
             tiles=tiles,
+            screen=screen or (SIDE, SIDE),
         )
 
     def find(self, game: str) -> str | None:
@@ -78,7 +80,7 @@ class GymnasiumKind(SimulatorKind):
     name = "gymnasium"
     title = "Gymnasium"
 
-    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool) -> Simulator:
+    def make(self, game: str, settings: SimulatorSettings, *, tiles: TilesOf, screen: Size | None) -> Simulator:
         return GymnasiumSimulator(game)
 
     def find(self, game: str) -> str | None:
@@ -107,7 +109,7 @@ class CorridorKind(SimulatorKind):
     name = "corridor"
     title = "corridor"
 
-    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool) -> Simulator:
+    def make(self, game: str, settings: SimulatorSettings, *, tiles: TilesOf, screen: Size | None) -> Simulator:
         return Corridor()
 
 

@@ -3,7 +3,7 @@
 `cv2.resize(gray, (84, 84), interpolation=cv2.INTER_AREA)` is a weighted mean over the source pixels under each
 target pixel, first along rows, then along columns, in single precision. The same sums are computed here in the
 same order, so that the result is equal, but only for rows that differ from those of the screen before: from one
-screen to the next most of them do not.
+screen to the next most of them do not. Other sizes are reduced to in the same way.
 """
 
 from __future__ import annotations
@@ -15,33 +15,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.kernels import kernel
+from noveltree.simulators.simulator import Size
 
 SIDE = 84
 
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float32]
 Words = NDArray[np.uint64]
-_COLUMN_TAPS = 3  # source pixels under a target pixel along a row: the screen is always 160 pixels wide
+_COLUMN_TAPS = 3  # source pixels under a target pixel along a row, at most: the screen is always 160 pixels wide
 _UNKNOWN = np.float32(-1.0)
 
 
 class ScreenReducer:
-    """Reduces raw screens (height, 160) of palette indices to grayscale images (84, 84)."""
+    """Reduces raw screens (height, 160) of palette indices to grayscale images (84, 84), or of another size."""
 
-    def __init__(self, height: int, width: int, grayscale: Callable[[Bytes], object]) -> None:
+    def __init__(
+        self, height: int, width: int, grayscale: Callable[[Bytes], object], size: Size = (SIDE, SIDE)
+    ) -> None:
         """`grayscale` fills an array (height, width) with the gray values of the emulator's current screen."""
         self._grayscale = grayscale
         self._gray_of_color = np.full(256, _UNKNOWN, dtype=np.float32)
         self._gray = np.zeros((height, width), dtype=np.uint8)
-        self._columns, self._column_weights = _area_taps(width, SIDE)
-        self._rows, self._row_weights = _area_taps(height, SIDE)
+        columns, rows = size
+        self._columns, self._column_weights = _area_taps(width, columns, least=_COLUMN_TAPS)
+        self._rows, self._row_weights = _area_taps(height, rows)
         assert self._column_weights.shape[1] == _COLUMN_TAPS
         self._last = np.zeros((height, width), dtype=np.uint8)
-        self._reduced_rows = np.zeros((height + self._row_weights.shape[1], SIDE), dtype=np.float32)
+        self._reduced_rows = np.zeros((height + self._row_weights.shape[1], columns), dtype=np.float32)
         self._changed = np.zeros(height + self._row_weights.shape[1], dtype=np.bool_)
         self._line = np.zeros(width + _COLUMN_TAPS, dtype=np.float32)
-        self._sums = np.zeros(SIDE, dtype=np.float32)
-        self._result = np.zeros((SIDE, SIDE), dtype=np.uint8)
+        self._sums = np.zeros(columns, dtype=np.float32)
+        self._result = np.zeros((rows, columns), dtype=np.uint8)
         self._fresh = True
 
     def __call__(self, raw: Bytes) -> Bytes:
@@ -70,8 +74,11 @@ class ScreenReducer:
         return self._result.copy()
 
 
-def _area_taps(source: int, target: int) -> tuple[NDArray[np.uint64], Floats]:
-    """For each target pixel its first source pixel (target,) and the weights from there on (target, taps)."""
+def _area_taps(source: int, target: int, *, least: int = 1) -> tuple[NDArray[np.uint64], Floats]:
+    """For each target pixel its first source pixel (target,) and the weights from there on (target, taps).
+
+    There are at `least` so many taps, some of which may weigh nothing.
+    """
     scale = source / target
     pixels: list[tuple[int, list[float]]] = []
     for pixel in range(target):
@@ -88,7 +95,7 @@ def _area_taps(source: int, target: int) -> tuple[NDArray[np.uint64], Floats]:
         if right - whole_to > 1e-3:
             weights.append(min(right - whole_to, 1.0, cell) / cell)
         pixels.append((first, weights))
-    taps = max(len(weights) for _, weights in pixels)
+    taps = max(least, *(len(weights) for _, weights in pixels))
     firsts = np.array([first for first, _ in pixels], dtype=np.uint64)
     padded = [weights + [0.0] * (taps - len(weights)) for _, weights in pixels]
     return firsts, np.array(padded, dtype=np.float32)

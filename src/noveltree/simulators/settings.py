@@ -6,6 +6,9 @@ from typing import Literal
 
 from noveltree.declarations import SettingsModel, setting
 
+#: Of what tiles are observed: of nothing, of screens, or of what is left of them without the background.
+TilesOf = bool | Literal["foreground"]
+
 
 class SimulatorSettings(SettingsModel):
     """The settings of all simulators; `SimulatorKind.takes` says which of them can be chosen for one."""
