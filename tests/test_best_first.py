@@ -20,6 +20,7 @@ from noveltree.lookahead import (
     exploiting,
     exploring,
     novel_by_reward,
+    random_order,
 )
 from noveltree.novelty import ClassicTable, RewardTable
 from noveltree.simulators import Corridor
@@ -125,6 +126,12 @@ class TestPIW:
         lookahead = grow(self.WORLD, p_iw(self.WORLD), 3, ScriptedRng())
         assert [path for path, _ in generated(lookahead)] == [(0,), (1,), (1, 0)]
         assert not lookahead.root.solved
+
+    def test_the_actions_of_a_node_may_be_tried_in_another_order(self) -> None:
+        planner = p_iw(self.WORLD)
+        planner.successors = lambda node, rng: [1, 0]
+        lookahead = grow(self.WORLD, planner, 4, ScriptedRng())
+        assert [path for path, _ in generated(lookahead)] == [(1,), (0,), (1, 1), (1, 0)]
 
     def test_nothing_is_expanded_at_the_horizon(self) -> None:
         lookahead = grow(self.WORLD, p_iw(self.WORLD, horizon=1), 100, ScriptedRng())
@@ -253,11 +260,12 @@ def test_without_rewards_p_iw_is_iw(world: TableWorld, budget: int, horizon: int
 
 
 def test_the_agents_are_made_of_these() -> None:
-    settings = get_agent("2bfs").settings(features="atoms", horizon=7, discount=0.5)
+    settings = get_agent("2bfs").settings(features="atoms", horizon=7, discount=0.5, successors="random")
     planner: Any = get_agent("2bfs").assemble(Corridor().start(), settings)
     assert (planner.orders, planner.horizon, planner.discount) == ((exploring, exploiting), 7, 0.5)
     assert isinstance(planner.pruning.cached_nodes, LabelledFirst)
     planner = get_agent("p-iw").assemble(Corridor().start(), settings)
     assert (planner.orders, planner.discount) == ((novel_by_reward,), 1.0), "the rewards of p-IW count in full"
     assert planner.backup == LeafValues(0.5)
+    assert planner.successors is random_order
     assert get_agent("p-iw").novelty == "reward"

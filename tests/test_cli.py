@@ -610,6 +610,7 @@ def test_agents_lists_the_agents(cli: Cli) -> None:
         "n-cpl-d",
         "pi-iw",
         "pi-iw-plus",
+        "vae-iw",
         "alphazero",
         "p-iw",
         "2bfs",

@@ -112,7 +112,8 @@ IW1 = Agent(
 
 def _p_iw(start: State, settings: Settings) -> Planner:
     pruning = NoveltyPruning(make_features(settings.features, start), RewardTable(), measure=Lookahead.collected)
-    return BestFirst(pruning, (novel_by_reward,), settings.horizon, LeafValues(settings.discount))
+    backup, successors = LeafValues(settings.discount), SUCCESSOR_ORDERS[settings.successors]
+    return BestFirst(pruning, (novel_by_reward,), settings.horizon, backup, successors=successors)
 
 
 # Shleyfman et al. (2016).
@@ -121,14 +122,14 @@ P_IW = Agent(
     summary="Best-first IW(1): novel is what holds a feature with more reward, and the most reward comes first",
     novelty="reward",
     assemble=_p_iw,
-    uses=("features", *_SEARCH),
+    uses=("features", *_SEARCH, "successors"),
 )
 
 
 def _2bfs(start: State, settings: Settings) -> Planner:
     labels = NoveltyPruning(make_features(settings.features, start), ClassicTable(), LabelledFirst())
-    backup = LeafValues(settings.discount)
-    return BestFirst(labels, (exploring, exploiting), settings.horizon, backup, settings.discount)
+    backup, successors = LeafValues(settings.discount), SUCCESSOR_ORDERS[settings.successors]
+    return BestFirst(labels, (exploring, exploiting), settings.horizon, backup, settings.discount, successors)
 
 
 # Lipovetzky et al. (2015).
@@ -137,7 +138,7 @@ TWO_BFS = Agent(
     summary="Best-first search with two queues in turn, by novelty and by reward, without pruning",
     novelty="none",
     assemble=_2bfs,
-    uses=("features", *_SEARCH),
+    uses=("features", *_SEARCH, "successors"),
 )
 
 

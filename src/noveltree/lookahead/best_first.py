@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from noveltree.lookahead.backup import Backup
+from noveltree.lookahead.breadth_first import SuccessorOrder, in_order
 from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.planner import ActionValues
 from noveltree.lookahead.pruning import Pruning
@@ -54,23 +55,24 @@ class BestFirst:
     backup: Backup
     discount: float = 1.0
     """Weight of a reward one action later, in what was collected."""
+    successors: SuccessorOrder = in_order
     node_type: type[Node] = Node
 
     def plan(self, lookahead: Lookahead, meter: Meter, *, rng: np.random.Generator) -> Planning:
         yield from self.pruning.begin(lookahead)
-        yield from self._search(lookahead, meter)
+        yield from self._search(lookahead, meter, rng)
         yield from self.backup.ask(lookahead)
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
         return self.backup.action_values(lookahead)
 
-    def _search(self, lookahead: Lookahead, meter: Meter) -> Planning:
+    def _search(self, lookahead: Lookahead, meter: Meter, rng: np.random.Generator) -> Planning:
         queues = _Queues(self.orders)
         for node in sorted(lookahead.nodes(), key=lambda node: node.number):
             self._enter(lookahead, node, queues)
         for node in queues:
-            for action, child in enumerate(node.children):
-                if child is None:
+            for action in self.successors(node, rng):
+                if node.children[action] is None:
                     if meter.exhausted(lookahead):
                         return
                     child = yield from self.pruning.generate(lookahead, node, action)

@@ -1,4 +1,4 @@
-"""What happens to cached nodes, those that were kept from the time step before: three rules, each a part."""
+"""What happens to cached nodes, those that were kept from the time step before: rules, each a part."""
 
 from __future__ import annotations
 
