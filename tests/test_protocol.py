@@ -84,7 +84,6 @@ OTHERS: dict[str, Any] = {
     "subtables": True,
     "risk_averse": "root",
     "untried": "zero",
-    "tree_cap": 50_000,
     "successors": "random",
     "pruned_nodes": "tested",
     "subtree_cap": 30_000,
@@ -94,6 +93,9 @@ OTHERS: dict[str, Any] = {
     "noise_alpha": 0.3,
     "drawn_steps": 0,
     "value_scale": "raw",
+    "tiles": "16x14",
+    "levels": 16,
+    "abstract_width": "1",
     "actions": "learnt",
     "simulator_version": "ale-py 0.12.2",
     "rom_md5": None,
@@ -128,7 +130,7 @@ def test_the_default_is_the_protocol_of_the_paper() -> None:
 BANDRES = {
     **{"agent": "riw-d", "features": "bprost-background", "action_set": "full", "frame_skip": 15, "discount": 1.0},
     **{"max_frames": 18_000, "horizon": 1_500, "cached_nodes": "tested-when-met", "repetitions": True},
-    **{"lost_nodes": "leave", "untried": "zero", "tree_cap": 50_000},
+    **{"lost_nodes": "leave", "untried": "zero"},
 }
 COUNTED = {"budget_unit": "interactions", "visits": "counted"}
 RISK_AVERSE = {"risk_averse": "parent", "tie_breaking": "longest-branch"}

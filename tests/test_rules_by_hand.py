@@ -30,7 +30,6 @@ from noveltree.lookahead import (
     Subtables,
     SubtreeCap,
     TestedWhenMet,
-    TreeCap,
     best_action,
     in_order,
     longest_branch,
@@ -437,26 +436,6 @@ class TestCountedVisits:
         go_on(lookahead, 0)
         plan(planner, lookahead, 2, *[0.0] * 5)
         assert lookahead.interactions == 5, "the root and four below it; nothing is left for a new one"
-
-
-class TestTreeCap:
-    def test_a_tree_that_is_too_large_is_left_as_it_is(self) -> None:
-        # The root and two below it, each of the upper two with an action not tried: five.
-        for cap, grown in ((5, 0), (6, 1)):
-            lookahead = begin(BINARY)
-            lookahead.expand(lookahead.expand(lookahead.root, LEFT), LEFT)
-            planner = Rollouts(TreeCap(NoPruning(), cap), 100, LeafValues())
-            plan(planner, lookahead, 3, *[0.9, 0.1][: 2 * grown])
-            assert lookahead.interactions == 2 + grown
-
-    def test_repeated_actions_have_no_others(self) -> None:
-        lookahead = begin(BINARY)
-        lookahead.expand(lookahead.expand(lookahead.root, LEFT), LEFT)
-        mark(lookahead, (0,)).repetitions = 1
-        for cap, solved in ((4, True), (5, False)):
-            lookahead.root.solved = False
-            list(TreeCap(NoPruning(), cap).begin(lookahead))
-            assert lookahead.root.solved == solved
 
 
 class TestBreadthFirst:

@@ -15,10 +15,10 @@ from noveltree.replay import verify_episode
 from noveltree.simulators import (
     SIMULATOR_KINDS,
     Corridor,
+    Observed,
     Simulator,
     SimulatorKind,
     SimulatorSettings,
-    Size,
     find_game,
     get_kind,
     register_simulator,
@@ -33,7 +33,7 @@ class Hallways(SimulatorKind):
     title = "hallway"
     takes = ("mode",)
 
-    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool, screen: Size | None) -> Simulator:
+    def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
         return Corridor(int(game.removeprefix("hallway-")), wait=settings.mode == 1)
 
     def find(self, game: str) -> str | None:

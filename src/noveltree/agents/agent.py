@@ -11,7 +11,7 @@ from noveltree.errors import InputError
 from noveltree.heuristics import Heuristics
 from noveltree.lookahead import POLICY, SELECTIONS, VALUE, ActionSelection, Planner
 from noveltree.reading import validated
-from noveltree.simulators import State
+from noveltree.simulators import Size, State
 
 #: The budget of the paper: interactions per time step.
 PAPER_BUDGET = 100
@@ -66,6 +66,10 @@ class Agent:
         if self.untrained is None or all(map(heuristics.answer_for, self.heads)):
             return self.assemble(start, settings)
         return self.untrained(start, settings)
+
+    def small_screen(self, settings: Settings) -> Size | None:
+        """The size to which whole screens are to be reduced for this agent; None if it does not look at them so."""
+        return settings.tile_size if "tiles" in self.uses else None
 
     def used(self, settings: Settings) -> dict[str, Any]:
         """Those of `settings` that make a difference to this agent."""

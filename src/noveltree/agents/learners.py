@@ -8,7 +8,7 @@ from noveltree.agents.agent import Agent
 from noveltree.agents.planners import RIW_C, RIW_D, RIW_PLUS, UNPRUNED
 from noveltree.agents.settings import LARGEST_HORIZON, Settings
 from noveltree.errors import InputError
-from noveltree.features import BprostFeatures, FeatureSet, LatentFeatures, UnitFeatures
+from noveltree.features import BprostFeatures, FeatureSet, LatentFeatures, UnitFeatures, make_abstraction
 from noveltree.lookahead import (
     CACHED_NODES,
     POLICY,
@@ -16,15 +16,19 @@ from noveltree.lookahead import (
     SELECTIONS,
     UNITS,
     VALUE,
+    AbstractStates,
     ActionSelection,
     GreatestValues,
+    Hierarchical,
     LeafValues,
+    LowLevelSearch,
     NoveltyPruning,
     Planner,
     Pruning,
     Puct,
     Rollouts,
     TestedWhenMet,
+    WholeStates,
     drawn_first,
 )
 from noveltree.novelty import DepthTable
@@ -101,6 +105,28 @@ PI_IW_PLUS = dataclasses.replace(
     assemble=_pi_iw_plus,
     defaults={**PI_IW.defaults, "tie_breaking": "larger-subtree"},
     heads=(POLICY, UNITS, VALUE),
+)
+
+
+def _pi_hiw(start: State, settings: Settings) -> Planner:
+    abstraction = make_abstraction(start, settings.tile_size, settings.levels)
+    return Hierarchical(
+        LowLevelSearch(UnitFeatures(), AbstractStates(abstraction)),
+        WholeStates() if settings.abstract_width == "n" else abstraction.atoms(),
+        GreatestValues(settings.discount),
+    )
+
+
+# Junyent et al. (2021).
+PI_HIW = Agent(
+    name="pi-hiw",
+    summary="pi-HIW(n, 1): a high level over tiles of the screen above rollouts over the units of a network",
+    novelty="depth",
+    assemble=_pi_hiw,
+    uses=("tiles", "levels", "abstract_width", "discount", "cache", "tie_breaking"),
+    defaults={"discount": 0.99, "tie_breaking": "larger-subtree"},
+    heads=(POLICY, UNITS, VALUE),
+    keeps_answers=True,
 )
 
 

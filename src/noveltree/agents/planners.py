@@ -10,6 +10,7 @@ from noveltree.agents.rules import RULES, rollouts_by_rules, rules_are_chosen
 from noveltree.agents.settings import Settings
 from noveltree.features import make_features
 from noveltree.lookahead import (
+    CACHED_NODES,
     SUCCESSOR_ORDERS,
     AllActions,
     Backup,
@@ -47,7 +48,8 @@ def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings]
         if rules_are_chosen(settings):
             pruning, backup = rollouts_by_rules(start, settings, table)
             return _rollouts(pruning, settings, backup, MarkedNode)
-        return _rollouts(NoveltyPruning(make_features(settings.features, start), table()), settings)
+        cached_nodes = CACHED_NODES[settings.cached_nodes]
+        return _rollouts(NoveltyPruning(make_features(settings.features, start), table(), cached_nodes), settings)
 
     return assemble
 
@@ -66,7 +68,7 @@ RIW_C = Agent(
     summary="Rollout IW(1) with classic novelty",
     novelty="classic",
     assemble=_rollout_iw(ClassicTable),
-    uses=("features", *_ROLLOUTS, *RULES),
+    uses=("features", "cached_nodes", *_ROLLOUTS, *RULES),
 )
 
 
@@ -76,7 +78,7 @@ RIW_D = Agent(
     summary="Rollout IW(1) with depth novelty",
     novelty="depth",
     assemble=_rollout_iw(DepthTable),
-    uses=("features", *_ROLLOUTS, *RULES),
+    uses=("features", "cached_nodes", *_ROLLOUTS, *RULES),
 )
 
 

@@ -20,7 +20,6 @@ from noveltree.lookahead import (
     RiskAverse,
     RiskAverseFromRoot,
     Subtables,
-    TreeCap,
     true_reward,
 )
 from noveltree.novelty import NoveltyTable
@@ -29,7 +28,7 @@ from noveltree.simulators import AtariState, State
 #: How nodes are pruned, and how they are backed up.
 Rules = tuple[Pruning, Backup]
 #: The settings that choose them.
-RULES = ("cached_nodes", "visits", "repetitions", "lost_nodes", "subtables", "risk_averse", "untried", "tree_cap")
+RULES = ("visits", "repetitions", "lost_nodes", "subtables", "risk_averse", "untried")
 
 
 def rules_are_chosen(settings: Settings) -> bool:
@@ -52,8 +51,6 @@ def assemble_rules(by_novelty: NoveltyPruning, settings: Settings, reward: Plann
         pruning = LostNodes(pruning)
     if settings.visits == "counted":
         pruning = CountedVisits(pruning)
-    if settings.tree_cap is not None:
-        pruning = TreeCap(pruning, settings.tree_cap)
     untried = settings.untried == "zero"
     return pruning, PlanningValues(reward, settings.discount, settings.reward_weight, untried)
 

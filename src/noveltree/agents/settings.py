@@ -8,8 +8,9 @@ from pydantic import field_validator
 
 from noveltree.declarations import SettingsModel, setting
 from noveltree.errors import UnknownNameError
-from noveltree.features import FEATURE_SETS
+from noveltree.features import FEATURE_SETS, parse_size
 from noveltree.lookahead import CACHED_NODES, SELECTIONS
+from noveltree.simulators import Size
 
 LARGEST_HORIZON = 30_000  # novelty tables keep depths in 16 bits
 
@@ -76,11 +77,6 @@ class Settings(SettingsModel):
     untried: Literal["left-out", "zero"] = setting(
         "what actions that were not tried are worth in the backup: left-out or zero", default="left-out"
     )
-    tree_cap: int | None = setting(
-        "nodes, those of untried actions included, from which on a time step adds none; null: there is no cap",
-        default=None,
-        ge=1,
-    )
     successors: Literal["in-order", "random"] = setting(
         "the order in which the actions of a node are tried: in-order or random", default="in-order"
     )
@@ -115,6 +111,22 @@ class Settings(SettingsModel):
     latent_threshold: float = setting(
         "probability above which a latent variable of an encoder is a true feature", default=0.9, gt=0, lt=1
     )
+    tiles: str = setting("tiles of a screen, across and down, whose gray is its abstract state", default="8x11")
+    levels: int = setting("levels of gray by which tiles are told apart", default=8, ge=2, le=256)
+    abstract_width: Literal["n", "1"] = setting(
+        "width of the novelty of abstract states: n, over all tiles at once, or 1, over each", default="n"
+    )
+
+    @property
+    def tile_size(self) -> Size:
+        """How many tiles there are across and down."""
+        return parse_size(self.tiles)
+
+    @field_validator("tiles")
+    @classmethod
+    def _check_tiles(cls, tiles: str) -> str:
+        parse_size(tiles)
+        return tiles
 
     @field_validator("features")
     @classmethod

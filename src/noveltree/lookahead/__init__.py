@@ -1,5 +1,7 @@
 """Lookaheads: budgets, the searches that grow the tree, and the choice of an action. See README.md here."""
 
+from noveltree.lookahead.abstract_states import AbstractStates as AbstractStates
+from noveltree.lookahead.abstract_states import WholeStates as WholeStates
 from noveltree.lookahead.action_selection import SELECTIONS as SELECTIONS
 from noveltree.lookahead.action_selection import TIE_TOLERANCE as TIE_TOLERANCE
 from noveltree.lookahead.action_selection import ActionSelection as ActionSelection
@@ -39,6 +41,8 @@ from noveltree.lookahead.cached_nodes import NeverTested as NeverTested
 from noveltree.lookahead.cached_nodes import TestedFirst as TestedFirst
 from noveltree.lookahead.cached_nodes import TestedWhenMet as TestedWhenMet
 from noveltree.lookahead.duplicates import Duplicates as Duplicates
+from noveltree.lookahead.hierarchical import Hierarchical as Hierarchical
+from noveltree.lookahead.low_level import LowLevelSearch as LowLevelSearch
 from noveltree.lookahead.marked_node import MarkedNode as MarkedNode
 from noveltree.lookahead.no_lookahead import NoLookahead as NoLookahead
 from noveltree.lookahead.planner import ActionValues as ActionValues
@@ -57,7 +61,6 @@ from noveltree.lookahead.pruning_rules import LostNodes as LostNodes
 from noveltree.lookahead.pruning_rules import PrunedTested as PrunedTested
 from noveltree.lookahead.pruning_rules import Repetitions as Repetitions
 from noveltree.lookahead.pruning_rules import SubtreeCap as SubtreeCap
-from noveltree.lookahead.pruning_rules import TreeCap as TreeCap
 from noveltree.lookahead.puct import Puct as Puct
 from noveltree.lookahead.questions import POLICY as POLICY
 from noveltree.lookahead.questions import UNITS as UNITS

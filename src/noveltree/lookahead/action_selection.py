@@ -54,7 +54,8 @@ def random_tie(root: Node, tied: list[int], rng: np.random.Generator) -> int:
 
 def larger_subtree(root: Node, tied: list[int], rng: np.random.Generator) -> int:
     """The tied action with the most nodes below it (pi-IW(1)+), at random among equals."""
-    return random_tie(root, _largest(root, tied, subtree_size), rng)
+    sizes = _measured(root, tied, subtree_size)
+    return random_tie(root, [a for a, size in zip(tied, sizes, strict=True) if size == max(sizes)], rng)
 
 
 def longest_branch(root: Node, tied: list[int], rng: np.random.Generator) -> int:
@@ -65,7 +66,8 @@ def longest_branch(root: Node, tied: list[int], rng: np.random.Generator) -> int
     """
     if abs(root.value) > TIE_TOLERANCE:
         return random_tie(root, tied, rng)
-    return random_tie(root, _largest(root, tied, subtree_height), rng)
+    heights = _measured(root, tied, subtree_height)
+    return random_tie(root, [a for a, height in zip(tied, heights, strict=True) if height == max(heights)], rng)
 
 
 def by_policy(root: Node, tied: list[int], rng: np.random.Generator) -> int:
@@ -89,8 +91,7 @@ def softmax_action(temperature: float, *, times_sizes: bool = False) -> ActionSe
             np.array([values[action] for action in tried], dtype=np.float32) / np.float32(temperature)
         )
         if times_sizes:
-            children = [child for action in tried if (child := root.children[action]) is not None]
-            sizes = _softmax(np.array([subtree_size(child) for child in children], dtype=np.float32))
+            sizes = _softmax(np.array(_measured(root, tried, subtree_size), dtype=np.float32))
             likely = product if (product := likely * sizes).any() else likely
         return tried[Probabilities(likely.tolist()).sample(range(len(tried)), rng=rng)]
 
@@ -104,8 +105,8 @@ TEMPERATURE = 0.01
 SELECTIONS: dict[str, ActionSelection] = {
     "random": best_action(random_tie),
     "larger-subtree": best_action(larger_subtree),
-    "longest-branch": best_action(longest_branch),
     "policy": best_action(by_policy),
+    "longest-branch": best_action(longest_branch),
     "softmax": softmax_action(TEMPERATURE),
     "product": softmax_action(TEMPERATURE, times_sizes=True),
 }
@@ -117,8 +118,7 @@ def _softmax(x: NDArray[np.float32]) -> NDArray[np.float32]:
     return shares
 
 
-def _largest(root: Node, actions: list[int], measure: Callable[[Node], int]) -> list[int]:
-    """The actions below which a measure of the subtree is the largest."""
-    children = [root.children[action] for action in actions]
-    measures = [0 if child is None else measure(child) for child in children]
-    return [action for action, value in zip(actions, measures, strict=True) if value == max(measures)]
+def _measured(root: Node, actions: list[int], measure: Callable[[Node], int]) -> list[int]:
+    """A measure of the subtrees below actions of the root; 0 where there is none."""
+    children = (root.children[action] for action in actions)
+    return [0 if child is None else measure(child) for child in children]

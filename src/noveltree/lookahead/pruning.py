@@ -94,7 +94,7 @@ class NoveltyPruning:
             self._label(lookahead, child)
 
     def expand(self, lookahead: Lookahead, node: Node, action: int) -> Generating:
-        """Generate a child by one interaction, and ask what has to be known of it; it is not labelled yet."""
+        """Generate a child by one interaction, and ask what its test will need; it is not labelled yet."""
         child = lookahead.expand(node, action)
         if self._heads and self.cached_nodes.tested_when_generated(child):
             yield from ask((child,), *self._heads)

@@ -1,7 +1,7 @@
 """Rules around a pruning, which earlier planners had: each is a pruning itself, with another one inside.
 
-`Repetitions`, `LostNodes`, `CountedVisits` and `TreeCap` are those of Bandres et al. (2018), `PrunedTested` and
-`SubtreeCap` those of Lipovetzky et al. (2015).
+`Repetitions`, `LostNodes` and `CountedVisits` are those of Bandres et al. (2018), `PrunedTested` and `SubtreeCap`
+those of Lipovetzky et al. (2015).
 """
 
 from __future__ import annotations
@@ -62,24 +62,6 @@ class CountedVisits(_Around):
             self._met.add(child)
             lookahead.interactions += 1
         self.pruning.meet_again(lookahead, child)
-
-
-@dataclass(slots=True)
-class TreeCap(_Around):
-    """A time step that begins with so many nodes adds none; actions not tried at expanded nodes count as nodes."""
-
-    nodes: int
-
-    def begin(self, lookahead: Lookahead) -> Planning:
-        yield from self.pruning.begin(lookahead)
-        if 1 + sum(_successors(node) for node in lookahead.nodes()) >= self.nodes:
-            lookahead.root.solved = True
-
-
-def _successors(node: Node) -> int:
-    """Children of a node, there or not, if one of them is; where an action is repeated it has only one."""
-    assert isinstance(node, MarkedNode)
-    return 0 if node.is_leaf() else 1 if node.repetitions else len(node.children)
 
 
 @dataclass(slots=True)
@@ -150,7 +132,7 @@ class Repetitions:
         if not child.terminal and np.array_equal(self._features(child), self._features(node)):
             self._count(child, _repetitions(node) + 1)
             self._label(lookahead, child)
-        else:
+        elif self.pruning.cached_nodes.tested_when_generated(child):
             self.pruning.test(lookahead, child)
         return child
 

@@ -43,6 +43,7 @@ DEFAULT_LEARNING: dict[str, LearnerSettings] = {
     "n-cpl-plus": _N_CPL_PLUS,
     "pi-iw": _PI_IW,
     "pi-iw-plus": _PI_IW_PLUS,
+    "pi-hiw": _PI_IW_PLUS,
     "alphazero": _ALPHAZERO,
     # With the small encoder on every machine, so that no protocol depends on one; the paper's takes two days.
     "vae-iw": VaeSettings(),

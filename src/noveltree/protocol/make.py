@@ -14,7 +14,7 @@ from noveltree.protocol.choices import Choices, read_choices
 from noveltree.protocol.hashing import FIRST_EDITION
 from noveltree.protocol.learners import default_learning
 from noveltree.protocol.presets import DEFAULT_PRESET, PRESETS
-from noveltree.protocol.protocol import Protocol, observed
+from noveltree.protocol.protocol import Protocol, observed_by
 from noveltree.reading import validated
 from noveltree.simulators import SIMULATOR_KINDS, SimulatorKind, SimulatorSettings, find_game
 from noveltree.version import __version__
@@ -113,10 +113,10 @@ def _look_at(
     """Find out what follows from a game and an agent; the simulator is made only if that is necessary."""
     own = chosen.given(Settings.model_fields)
     known = kind.known_actions(game, simulator_settings, chosen.features)
-    if known is not None:
+    if known is not None and chosen.tiles is None:  # only the screen shows whether so many tiles fit on it
         return _World(game, known, MAX_FRAMES, agent.settings(**own))
-    tiles, screen = observed(chosen.features, learning)
-    with contextlib.closing(kind.make(game, simulator_settings, tiles=tiles, screen=screen)) as simulator:
+    observed = observed_by(agent, agent.settings(**own), learning)
+    with contextlib.closing(kind.make(game, simulator_settings, observed)) as simulator:
         start = simulator.start()
         if "features" in agent.uses:
             own.setdefault("features", default_features(start))

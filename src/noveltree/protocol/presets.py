@@ -77,7 +77,6 @@ _BANDRES: dict[str, Any] = {
     "repetitions": True,
     "lost_nodes": "leave",
     "untried": "zero",
-    "tree_cap": 50_000,
 }
 _RISK_AVERSE: dict[str, Any] = {"risk_averse": "parent", "tie_breaking": "longest-branch"}
 
