@@ -227,6 +227,11 @@ class TestEstimates:
         assert len(estimates) == len(trials)
         assert all(each.seconds > 0 and each.size > 0 for each in estimates)
 
+    def test_where_an_agent_needs_networks_time_is_measured_without_it(self) -> None:
+        lines = ("name: x", "games: [corridor]", "agents: [pi-iw]", "trials: 1", "evaluation_episodes: 1")
+        text = "\n".join([*lines, "training_interactions: 900"])
+        assert all(each.seconds > 0 for each in estimate(plan_suite(parse_suite(text))))
+
     def test_a_budget_of_seconds_is_its_own_estimate(self) -> None:
         text = TINY.replace("budget: 5", "budget: 0.5, budget_unit: seconds")
         assert estimate(plan_suite(parse_suite(text)))[0].seconds == 3 * 200 * 0.5
