@@ -180,7 +180,7 @@ class TestMemory:
     def test_all_actions_remember_nothing(self) -> None:
         lookahead = lookahead_with(ROAD)
         AllActions().remember({}, lookahead)
-        with pytest.raises(RecordError, match=r"remember nothing, not actions\.novel"):
+        with pytest.raises(RecordError, match=r"nothing of an episode, and there is actions\.novel"):
             AllActions().remember(LearntActions().memory(), lookahead)
 
     def test_a_planner_that_remembers_nothing_refuses_a_memory(self) -> None:

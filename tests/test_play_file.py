@@ -543,7 +543,7 @@ class TestMemory:
         with pytest.raises(RecordError, match=r"cannot be read as a paused play\. The steps are missing"):
             self.read(path, protocol, lambda arrays: arrays.pop("planner.steps"))
         path.write_bytes(written.read_bytes())
-        with pytest.raises(RecordError, match="riw-c remembers nothing of an episode"):
+        with pytest.raises(RecordError, match="all actions remember nothing of an episode, and there is a"):
             self.read(path, protocol_of("corridor", "atoms", "riw-c"), lambda a: a.update({"planner.a": a["time"]}))
 
     def read(self, path: Path, protocol: Protocol, change: Change) -> Play:

@@ -115,11 +115,6 @@ CACHED_NODES: dict[str, CachedNodes] = {
 }
 
 
-def _in_order_of_generation(lookahead: Lookahead) -> list[Node]:
-    """The nodes that are not terminal."""
-    return sorted((node for node in lookahead.nodes() if not node.terminal), key=lambda node: node.number)
-
-
 def _solve_terminal_nodes(lookahead: Lookahead) -> None:
     for node in list(lookahead.nodes()):
         if node.terminal:

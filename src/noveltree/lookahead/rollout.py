@@ -35,7 +35,8 @@ class AllActions:
 
     def remember(self, memory: Arrays, lookahead: Lookahead) -> None:
         if memory:
-            raise RecordError(f"Rollouts over all actions remember nothing, not {', '.join(sorted(memory))}.")
+            names = ", ".join(sorted(memory))
+            raise RecordError(f"Rollouts over all actions remember nothing of an episode, and there is {names}.")
 
 
 @dataclass(slots=True)
