@@ -596,6 +596,7 @@ def test_agents_lists_the_agents(cli: Cli) -> None:
     assert set(rows) == {
         "riw-plus",
         "n-cpl-plus",
+        "pi-hiw",
         "riw-c",
         "riw-d",
         "iw1",
@@ -607,6 +608,8 @@ def test_agents_lists_the_agents(cli: Cli) -> None:
         "cpl",
         "n-cpl",
         "n-cpl-d",
+        "pi-iw",
+        "pi-iw-plus",
         "alphazero",
         "p-iw",
         "2bfs",

@@ -130,7 +130,9 @@ class TestUnitFeatures:
     def test_a_unit_is_true_one_way_or_the_other(self) -> None:
         node = node_of(State(np.zeros(1)))
         node.units = np.array([0.0, 2.5, 0.0], dtype=np.float32)
-        assert UnitFeatures()(node).tolist() == [0, 3, 4]
+        features = UnitFeatures()  # as many as the first node has
+        assert features(node).tolist() == [0, 3, 4]
+        assert features.size == 6
 
     def test_without_a_network_there_are_none(self) -> None:
         with pytest.raises(InputError, match="no network was asked"):

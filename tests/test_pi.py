@@ -308,6 +308,7 @@ def test_terminal_nodes_are_neither_asked_nor_entered_where_cached_nodes_are_tes
 TARGETS = {
     "pi-iw": SoftmaxOfValues(),
     "pi-iw-plus": SoftmaxOfValues(untried="root-value"),
+    "pi-hiw": SoftmaxOfValues(),
     "alphazero": VisitShares(),
 }
 

@@ -15,6 +15,7 @@ from noveltree.replay import verify_episode
 from noveltree.simulators import (
     SIMULATOR_KINDS,
     Corridor,
+    Observed,
     Simulator,
     SimulatorKind,
     SimulatorSettings,
@@ -32,7 +33,7 @@ class Hallways(SimulatorKind):
     title = "hallway"
     takes = ("mode",)
 
-    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool) -> Simulator:
+    def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
         return Corridor(int(game.removeprefix("hallway-")), wait=settings.mode == 1)
 
     def find(self, game: str) -> str | None:

@@ -67,11 +67,8 @@ class BestFirstReference:
         entered: list[Path] = []
         if self.kind == "2bfs":
             for path in self.novel:
-                if self.state(path) not in self.world.terminal:
-                    self.novel[path] = path == () or self.is_novel(path, entered)
-                    entered.append(path)
-                else:
-                    self.novel[path] = True
+                self.novel[path] = path == () or self.is_novel(path, entered)
+                entered.append(path)
         else:
             self.novel = dict.fromkeys(self.novel, True)
             entered += [()] if self.first else []

@@ -19,8 +19,12 @@ import numpy as np
 import torch
 
 from noveltree.learning.cpl import CplLearner  # loads torch, before anything is forked
-from noveltree.learning.settings import IntervalsSettings, LockstepSettings
+from noveltree.learning.settings import (
+    IntervalsSettings,
+    LockstepSettings,
+)
 from noveltree.learning.snapshot import Snapshot
+from noveltree.learning.vae_settings import PretrainingSettings, SmallEncoder, VaeSettings
 from noveltree.protocol import Protocol, make_protocol, play_episode
 from noveltree.trial import train
 from tests.support.processes import children_of
@@ -34,8 +38,25 @@ _SECONDS_TO_END = 10.0
 LOOPS = {"intervals": IntervalsSettings(), "lockstep": LockstepSettings(lanes=3, decisions=7)}
 
 
+#: VAE-IW: 20 screens of two lanes in rounds of one decision, and 2 epochs of 3 batches each.
+PRETRAINING = make_protocol(
+    "pong",
+    agent="vae-iw",
+    budget=10,
+    max_frames=150,
+    learning=VaeSettings(
+        encoder=SmallEncoder(epochs=2),
+        loop=PretrainingSettings(screens=20, lanes=2, decisions=1),
+        batch=8,
+        evaluation_episodes=1,
+    ),
+)
+
+
 def killed_protocol(loop: str = "intervals") -> Protocol:
     """Thirty intervals: long enough to be killed more than twenty times."""
+    if loop == "pretraining":
+        return PRETRAINING
     return small_protocol(interactions=30_000, loop=LOOPS[loop])
 
 
@@ -46,7 +67,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0, help="of the instants")
     parser.add_argument("--longest-life", type=float, required=True, help="seconds")
-    parser.add_argument("--loop", choices=LOOPS, default="intervals")
+    parser.add_argument("--loop", choices=[*LOOPS, "pretraining"], default="intervals")
     parser.add_argument("--sabotage", action="store_true", help="resume without Adam's moments")
     options = parser.parse_args()
     _adopt_orphans()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from noveltree.agents.agent import PAPER_BUDGET as PAPER_BUDGET
 from noveltree.agents.agent import Agent as Agent
-from noveltree.agents.learners import ALPHAZERO, CPL, N_CPL, N_CPL_D, N_CPL_PLUS, PI_IW, PI_IW_PLUS
+from noveltree.agents.learners import ALPHAZERO, CPL, N_CPL, N_CPL_D, N_CPL_PLUS, PI_HIW, PI_IW, PI_IW_PLUS, VAE_IW
 from noveltree.agents.planners import BFS, IW1, P_IW, RANDOM, RIW_C, RIW_D, RIW_PLUS, RTDP, TWO_BFS, UCT, UNPRUNED
 from noveltree.agents.settings import Settings as Settings
 from noveltree.errors import UnknownNameError
@@ -14,7 +14,7 @@ AGENTS: dict[str, Agent] = {
     for agent in (
         *(RIW_C, RIW_D, RIW_PLUS, IW1, P_IW, TWO_BFS, BFS, UCT, RTDP, UNPRUNED, RANDOM),
         *(N_CPL, N_CPL_D, CPL, N_CPL_PLUS),
-        *(PI_IW, PI_IW_PLUS, ALPHAZERO),
+        *(PI_IW, PI_IW_PLUS, PI_HIW, ALPHAZERO, VAE_IW),
     )
 }
 

@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 from noveltree.agents.settings import Settings
 from noveltree.errors import InputError
+from noveltree.heuristics import Heuristics
 from noveltree.lookahead import POLICY, SELECTIONS, VALUE, ActionSelection, Planner
 from noveltree.reading import validated
-from noveltree.simulators import State
+from noveltree.simulators import Size, State
 
 #: The budget of the paper: interactions per time step.
 PAPER_BUDGET = 100
@@ -31,6 +32,8 @@ class Agent:
     """What decides which nodes are pruned."""
     assemble: Callable[[State, Settings], Planner]
     """Put a planner for one episode together, given the start state and the settings."""
+    untrained: Callable[[State, Settings], Planner] | None = None
+    """The same for episodes without networks, if its planner cannot do without them."""
     select: Callable[[Settings], ActionSelection] = _best_action
     """How the action to execute is chosen."""
     uses: tuple[str, ...]
@@ -49,7 +52,7 @@ class Agent:
     @property
     def needs_networks(self) -> bool:
         """Whether it cannot play before there are networks: what it asks for is more than a policy and a value."""
-        return not {POLICY, VALUE}.issuperset(self.heads)
+        return self.untrained is None and not {POLICY, VALUE}.issuperset(self.heads)
 
     def settings(self, **chosen: Any) -> Settings:
         """The settings of this agent: what is chosen, and defaults for the rest."""
@@ -57,6 +60,16 @@ class Agent:
             if name not in self.uses:
                 raise InputError(f"{self.name} has no setting {name!r}; it has {', '.join(self.uses) or 'none'}.")
         return validated(Settings, {**self.defaults, **chosen})
+
+    def planner(self, start: State, settings: Settings, heuristics: Heuristics) -> Planner:
+        """The planner for one episode that is driven with these heuristics."""
+        if self.untrained is None or all(map(heuristics.answer_for, self.heads)):
+            return self.assemble(start, settings)
+        return self.untrained(start, settings)
+
+    def small_screen(self, settings: Settings) -> Size | None:
+        """The size to which whole screens are to be reduced for this agent; None if it does not look at them so."""
+        return settings.tile_size if "tiles" in self.uses else None
 
     def used(self, settings: Settings) -> dict[str, Any]:
         """Those of `settings` that make a difference to this agent."""

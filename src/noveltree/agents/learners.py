@@ -1,4 +1,4 @@
-"""The learners: planners whose base policy and termination cost are learnt from the critical path."""
+"""The learners: planners whose base policy and termination cost, or whose features, are learnt."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import dataclasses
 from noveltree.agents.agent import Agent
 from noveltree.agents.planners import RIW_C, RIW_D, RIW_PLUS, UNPRUNED
 from noveltree.agents.settings import LARGEST_HORIZON, Settings
-from noveltree.features import UnitFeatures
+from noveltree.errors import InputError
+from noveltree.features import BprostFeatures, FeatureSet, LatentFeatures, UnitFeatures, make_abstraction
 from noveltree.lookahead import (
     CACHED_NODES,
     POLICY,
@@ -15,18 +16,23 @@ from noveltree.lookahead import (
     SELECTIONS,
     UNITS,
     VALUE,
+    AbstractStates,
     ActionSelection,
     GreatestValues,
+    Hierarchical,
     LeafValues,
+    LowLevelSearch,
     NoveltyPruning,
     Planner,
     Pruning,
     Puct,
     Rollouts,
+    TestedWhenMet,
+    WholeStates,
     drawn_first,
 )
 from noveltree.novelty import DepthTable
-from noveltree.simulators import State
+from noveltree.simulators import AtariState, State
 
 N_CPL = dataclasses.replace(
     RIW_C,
@@ -61,7 +67,7 @@ N_CPL_PLUS = dataclasses.replace(
 def _novel_units(settings: Settings, *more: str) -> Pruning:
     """Depth novelty over hidden units; whatever else is asked of the network is asked when a node is generated."""
     features = UnitFeatures(heads=(UNITS, *more))
-    return NoveltyPruning(features, DepthTable(), CACHED_NODES[settings.cached_nodes]())
+    return NoveltyPruning(features, DepthTable(), CACHED_NODES[settings.cached_nodes])
 
 
 def _pi_iw(start: State, settings: Settings) -> Planner:
@@ -102,6 +108,28 @@ PI_IW_PLUS = dataclasses.replace(
 )
 
 
+def _pi_hiw(start: State, settings: Settings) -> Planner:
+    abstraction = make_abstraction(start, settings.tile_size, settings.levels)
+    return Hierarchical(
+        LowLevelSearch(UnitFeatures(), AbstractStates(abstraction)),
+        WholeStates() if settings.abstract_width == "n" else abstraction.atoms(),
+        GreatestValues(settings.discount),
+    )
+
+
+# Junyent et al. (2021).
+PI_HIW = Agent(
+    name="pi-hiw",
+    summary="pi-HIW(n, 1): a high level over tiles of the screen above rollouts over the units of a network",
+    novelty="depth",
+    assemble=_pi_hiw,
+    uses=("tiles", "levels", "abstract_width", "discount", "cache", "tie_breaking"),
+    defaults={"discount": 0.99, "tie_breaking": "larger-subtree"},
+    heads=(POLICY, UNITS, VALUE),
+    keeps_answers=True,
+)
+
+
 def _puct(start: State, settings: Settings) -> Planner:
     return Puct(
         exploration=settings.exploration,
@@ -130,4 +158,32 @@ ALPHAZERO = Agent(
     defaults={"exploration": 1.0, "discount": 0.99},
     heads=(POLICY, VALUE),
     keeps_answers=True,
+)
+
+
+def _vae_iw(start: State, settings: Settings) -> Planner:
+    return _over_screens(LatentFeatures(settings.latent_threshold), start, settings)
+
+
+def _collecting(start: State, settings: Settings) -> Planner:
+    return _over_screens(BprostFeatures(), start, settings)
+
+
+def _over_screens(features: FeatureSet, start: State, settings: Settings) -> Planner:
+    if not isinstance(start, AtariState):
+        raise InputError("vae-iw plays Atari games only: it learns what is seen on their screens.")
+    pruning = NoveltyPruning(features, DepthTable(), TestedWhenMet())
+    return Rollouts(pruning, settings.horizon, LeafValues(settings.discount))
+
+
+# Dittadi et al. (2021). Until there is an encoder, screens are collected with B-PROST features.
+VAE_IW = Agent(
+    name="vae-iw",
+    summary="Rollout IW(1) over what an autoencoder has learnt to see on screens",
+    novelty="depth",
+    assemble=_vae_iw,
+    untrained=_collecting,
+    uses=("latent_threshold", "horizon", "discount", "cache", "tie_breaking"),
+    defaults={"horizon": LARGEST_HORIZON, "discount": 0.99},
+    heads=(UNITS,),
 )

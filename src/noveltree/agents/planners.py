@@ -12,12 +12,14 @@ from noveltree.features import make_features
 from noveltree.lookahead import (
     CACHED_NODES,
     SUCCESSOR_ORDERS,
+    AllActions,
     Backup,
     BestFirst,
     BreadthFirst,
     Duplicates,
     LabelledFirst,
     LeafValues,
+    LearntActions,
     MarkedNode,
     NoLookahead,
     NoPruning,
@@ -38,7 +40,7 @@ from noveltree.simulators import State
 from noveltree.tree import Lookahead, Node
 
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes")
-_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates")
+_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "actions")
 
 
 def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings], Planner]:
@@ -46,7 +48,7 @@ def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings]
         if rules_are_chosen(settings):
             pruning, backup = rollouts_by_rules(start, settings, table)
             return _rollouts(pruning, settings, backup, MarkedNode)
-        cached_nodes = CACHED_NODES[settings.cached_nodes]()
+        cached_nodes = CACHED_NODES[settings.cached_nodes]
         return _rollouts(NoveltyPruning(make_features(settings.features, start), table(), cached_nodes), settings)
 
     return assemble
@@ -57,7 +59,8 @@ def _rollouts(
 ) -> Planner:
     backup = backup or LeafValues(settings.discount, settings.reward_weight)
     duplicates = Duplicates() if settings.duplicates else None
-    return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates, node_type)
+    actions = LearntActions() if settings.actions == "learnt" else AllActions()
+    return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates, node_type, actions)
 
 
 RIW_C = Agent(

@@ -8,8 +8,9 @@ from pydantic import field_validator
 
 from noveltree.declarations import SettingsModel, setting
 from noveltree.errors import UnknownNameError
-from noveltree.features import FEATURE_SETS
+from noveltree.features import FEATURE_SETS, parse_size
 from noveltree.lookahead import CACHED_NODES, SELECTIONS
+from noveltree.simulators import Size
 
 LARGEST_HORIZON = 30_000  # novelty tables keep depths in 16 bits
 
@@ -103,6 +104,29 @@ class Settings(SettingsModel):
         "what values are divided by before exploration is added, in PUCT: spread, theirs in the lookahead, or raw",
         default="spread",
     )
+    actions: Literal["all", "learnt"] = setting(
+        "whether rollouts draw all actions by the base policy alone, or those less that were often duplicates",
+        default="all",
+    )
+    latent_threshold: float = setting(
+        "probability above which a latent variable of an encoder is a true feature", default=0.9, gt=0, lt=1
+    )
+    tiles: str = setting("tiles of a screen, across and down, whose gray is its abstract state", default="8x11")
+    levels: int = setting("levels of gray by which tiles are told apart", default=8, ge=2, le=256)
+    abstract_width: Literal["n", "1"] = setting(
+        "width of the novelty of abstract states: n, over all tiles at once, or 1, over each", default="n"
+    )
+
+    @property
+    def tile_size(self) -> Size:
+        """How many tiles there are across and down."""
+        return parse_size(self.tiles)
+
+    @field_validator("tiles")
+    @classmethod
+    def _check_tiles(cls, tiles: str) -> str:
+        parse_size(tiles)
+        return tiles
 
     @field_validator("features")
     @classmethod

@@ -93,7 +93,7 @@ def learning(
         listing.add_row(
             *(cost.game, f"{cost.latency_ratio:.3f}", f"{cost.decision_seconds:.3f}"),
             *(f"{cost.collecting_ratio:.3f}", f"{cost.learning_ratio:.3f}"),
-            *(f"{cost.lockstep_ratio:.3f}", f"{cost.raw_us:,.0f}"),
+            *(_ratio(cost.lockstep_ratio), f"{cost.raw_us:,.0f}"),
         )
         splits.add_column(cost.game, justify="right")
         line.update(f"{cost.game}: {cost.latency_ratio:.3f} {cost.collecting_ratio:.3f} {cost.learning_ratio:.3f}")
@@ -117,11 +117,15 @@ def learning(
     out.print(splits)
     out.print(
         f"Medians: (a) {result['median_latency_ratio']:.3f}, (b) {result['median_collecting_ratio']:.3f}, "
-        f"(c) {result['median_learning_ratio']:.3f}, (d) {result['median_lockstep_ratio']:.3f}; "
+        f"(c) {result['median_learning_ratio']:.3f}, (d) {_ratio(result['median_lockstep_ratio'])}; "
         f"peak memory {result['peak_memory_mb']:,} MB"
     )
     if workers:
         out.print(f"Two worker processes collect {result['two_workers']:.2f} times what one does.")
+
+
+def _ratio(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{ratio:.3f}"
 
 
 def _parse_games(text: str) -> list[str]:

@@ -167,6 +167,8 @@ class _Session:
         self._evaluated = flat_settings(protocol).get("learning.evaluation_episodes")
         self._started: tuple[float, int] | None = None
         """When the first interactions were reported, and how many of them were played in this life of the run."""
+        self._training_since: tuple[float, int] | None = None
+        """The same of batches."""
 
     def run(
         self, workers: int, at_once: int, device: str, placement: Placement | None, *, json: bool
@@ -202,6 +204,8 @@ class _Session:
         def add_metrics(line: dict[str, Any]) -> None:
             if line["event"] == "interval" and not json:
                 self._report_interval(line)
+            if line["event"] == "epoch" and not json:
+                self._report_epoch(line)
             if tensorboard is not None:
                 tensorboard.add(line)
 
@@ -233,6 +237,9 @@ class _Session:
                 f"evaluation: {episodes} of {self._evaluated} episodes, mean {mean}{before}  {rate:,.0f}/s"
             )
             return
+        if progress.trained is not None:
+            self._show_training(*progress.trained)
+            return
         done = f"{progress.interactions:,} of {self._budget:,}"
         left = f"{duration((self._budget - progress.interactions) / rate)} left" if rate else "? left"
         if progress.interactions >= self._budget:  # the last interval's episodes are played to their end
@@ -242,6 +249,21 @@ class _Session:
         self._line.update(
             f"{done}  {rate:,.0f}/s  {left}  "
             f"interval {progress.interval}{learning}: mean {mean} of {episodes}{before}"
+        )
+
+    def _show_training(self, done: int, of: int) -> None:
+        """Networks that are trained once, before the agent plays with them."""
+        now = time.monotonic()
+        since, before_that = self._training_since = self._training_since or (now, done)
+        rate = (done - before_that) / (now - since) if now > since else 0.0
+        left = f"{duration((of - done) / rate)} left" if rate else "? left"
+        self._line.update(f"training: batch {done:,} of {of:,}  {left}")
+
+    def _report_epoch(self, line: dict[str, Any]) -> None:
+        out.print(
+            f"Epoch {line['epoch']}: reconstruction {line['reconstruction']:,.1f}, of screens held out "
+            f"{line['held_out_reconstruction']:,.1f}",
+            soft_wrap=True,
         )
 
     def _report_interval(self, line: dict[str, Any]) -> None:

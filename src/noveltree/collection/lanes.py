@@ -66,7 +66,14 @@ class Lanes:
                 yield self._not_begun(self._orders.popleft())
                 continue
             self._driven_with = self._heuristics
-            for play in drive_stream(self, self._driven_with, at_once=self._at_once, on_decision=self._made):
+            driven = drive_stream(
+                self,
+                self._driven_with,
+                at_once=self._at_once,
+                on_choice=lambda play, choice: self._playing[play][1].chose(play),
+                on_decision=self._made,
+            )
+            for play in driven:
                 order, recorder = self._playing.pop(play)
                 yield self._collected(order, recorder, play)
 
@@ -83,7 +90,7 @@ class Lanes:
         order = self._orders.popleft()
         play = self._play(order)
         play.pause_at = None if order.decisions is None else len(play.decisions) + order.decisions
-        self._playing[play] = order, PathRecorder(play)
+        self._playing[play] = order, PathRecorder(play, sample=order.sample)
         return play
 
     def _play(self, order: Order) -> Play:

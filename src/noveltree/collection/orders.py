@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ class Order:
     """From where it goes on, if that is not its beginning and whoever plays it does not have it any more."""
     store: bool = False
     """Whether it is wanted as a file if it is paused."""
+    sample: int | None = None
+    """How many nodes of every decision's lookahead are sampled, besides its root; None: not even that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,11 @@ class Collected:
 class PathRecorder:
     """Keeps what is observed along a critical path while it is played, from now on."""
 
-    def __init__(self, play: Play) -> None:
+    def __init__(self, play: Play, *, sample: int | None = None) -> None:
+        """`sample`: how many nodes of every lookahead are sampled besides its root, if any are."""
         self._first = len(play.decisions)
+        self._sample = sample
+        self._sampled: list[NDArray[Any]] = []
         node = play.lookahead.root
         self._observations: list[NDArray[Any]] = [node.state.observation]
         while node.parent is not None:
@@ -64,12 +69,21 @@ class PathRecorder:
             self._observations.insert(0, node.state.observation)
         self._before = len(self._observations) - 1
 
+    def chose(self, play: Play) -> None:
+        """Sample from the lookahead, which is still there."""
+        if self._sample is None:
+            return
+        root, *others = play.lookahead.nodes()
+        drawn = play.rng.choice(len(others), size=min(self._sample, len(others)), replace=False)
+        self._sampled += [node.state.observation for node in (root, *(others[number] for number in drawn))]
+
     def decided(self, play: Play, decision: Decision) -> None:
         """Take in the state that a decision led to."""
         self._observations.append(play.lookahead.root.state.observation)
 
     def path(self, episode: Episode, of: tuple[int, int] | None = None) -> CriticalPath:
-        return make_path(self._observations, episode, first=self._first, before=self._before, of=of)
+        path = make_path(self._observations, episode, first=self._first, before=self._before, of=of)
+        return replace(path, sampled=np.stack(self._sampled)) if self._sampled else path
 
 
 def make_path(

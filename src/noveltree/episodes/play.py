@@ -10,11 +10,11 @@ import numpy as np
 
 from noveltree.agents import Agent, Settings
 from noveltree.episodes.episode import Decision, End, Episode, digest
-from noveltree.errors import InputError, SimulatorError
+from noveltree.errors import InputError, RecordError, SimulatorError
 from noveltree.heuristics import UNINFORMED, Heuristics
-from noveltree.lookahead import Bounded, Budget, Planning
+from noveltree.lookahead import Bounded, Budget, Planning, RemembersEpisode
 from noveltree.simulators import Simulator
-from noveltree.tree import Lookahead, Node
+from noveltree.tree import Arrays, Lookahead, Node
 
 
 def episode_rng(seed: int, index: int, *, interval: int = 0) -> np.random.Generator:
@@ -53,8 +53,8 @@ class Play:
             raise InputError(f"An episode must have at least 1 step, not {max_steps}.")
         self._agent = agent
         self._settings = agent.settings() if settings is None else settings
-        start = simulator.start()
-        self._planner = agent.assemble(start, self._settings)
+        start = self._start = simulator.start()
+        self._planner = agent.planner(start, self._settings, UNINFORMED)
         most = self._settings.most_nodes
         self._budget = budget if most is None else Bounded(budget, most)
         self.rng = rng
@@ -135,7 +135,7 @@ class Play:
         """
         if heuristics == self._heuristics:
             return
-        self._heuristics = heuristics
+        self._play_with(heuristics)
         base_policy, termination_cost = heuristics.initial_base_policy(), heuristics.initial_termination_cost()
         asked = self.lookahead.generated > 1  # a root that nothing was planned from has no answers yet
         if self._agent.keeps_answers and asked:
@@ -144,14 +144,36 @@ class Play:
         else:
             self.lookahead.forget_answers(base_policy=base_policy, termination_cost=termination_cost)
 
-    def restore(self, lookahead: Lookahead, decisions: Sequence[Decision], *, heuristics: Heuristics) -> None:
+    def memory(self) -> Arrays:
+        """What the planner remembers of the episode besides the lookahead; most remember nothing."""
+        return self._planner.memory() if isinstance(self._planner, RemembersEpisode) else {}
+
+    def restore(
+        self,
+        lookahead: Lookahead,
+        decisions: Sequence[Decision],
+        *,
+        heuristics: Heuristics,
+        memory: Arrays | None = None,
+    ) -> None:
         """Go on where another play was left that was driven with `heuristics`: what they answered is kept.
 
         The generator of random numbers is not part of this; it has a state of its own.
         """
+        if isinstance(self._planner, RemembersEpisode):
+            self._planner.remember(memory or {}, lookahead)
+        elif memory:
+            raise RecordError(
+                f"{self._agent.name} remembers nothing of an episode, but there is something to remember."
+            )
         self.lookahead = lookahead
         self.decisions = list(decisions)
+        self._play_with(heuristics)
+
+    def _play_with(self, heuristics: Heuristics) -> None:
         self._heuristics = heuristics
+        if self._agent.untrained is not None:  # otherwise the planner is the same, and stays as it is
+            self._planner = self._agent.planner(self._start, self._settings, heuristics)
 
     def episode(self, *, interrupted: bool = False) -> Episode:
         """The episode as far as it was played."""

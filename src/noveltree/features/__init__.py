@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from noveltree.errors import InputError, UnknownNameError
+from noveltree.features.abstraction import Abstraction as Abstraction
+from noveltree.features.abstraction import make_abstraction as make_abstraction
+from noveltree.features.abstraction import parse_size as parse_size
 from noveltree.features.atoms import AtomFeatures as AtomFeatures
 from noveltree.features.bprost import BprostFeatures as BprostFeatures
 from noveltree.features.feature_set import FeatureSet as FeatureSet
 from noveltree.features.feature_set import Indices as Indices
+from noveltree.features.latents import LatentFeatures as LatentFeatures
 from noveltree.features.pixels import PixelFeatures as PixelFeatures
 from noveltree.features.ram import RamFeatures as RamFeatures
 from noveltree.features.units import UnitFeatures as UnitFeatures

@@ -38,9 +38,11 @@ class Deployment:
 
 def _heuristic(architecture: Architecture, weights: Weights, device: str) -> Heuristic:
     # Planners play where ONNX Runtime is not installed.
-    from noveltree.learning.inference import make_inference
+    from noveltree.learning.inference import make_inference, remembering
 
     infer = make_inference(architecture, weights, device=device)
+    if architecture.input.image and architecture.input.stack == 1:
+        infer = remembering(infer)
 
     def evaluate(nodes: Sequence[Node], heads: tuple[str, ...]) -> Answers:
         return infer(batch_of_nodes(nodes, architecture.input), heads)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from noveltree.learning.inputs import STACK, InputShape
+from noveltree.learning.inputs import InputShape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +34,8 @@ class CriticalPath:
     """(m, actions): Q(root, a) when a_t was chosen, NaN for actions that were not tried; None if not known."""
     root_values: NDArray[np.float64] | None = None
     """(m,): what the network said of s_t itself, NaN where it was not asked; None if not known."""
+    sampled: NDArray[np.generic] | None = None
+    """(k, ...): what was observed in nodes sampled from the lookaheads; None if that was not asked for."""
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -106,6 +108,6 @@ def _inputs(shape: InputShape, states: Sequence[tuple[CriticalPath, int]]) -> ND
     inputs = shape.empty(len(states))
     for place, (path, time) in enumerate(states):
         now = path.before + time
-        stack = [path.observations[max(0, now - back)] for back in range(STACK - 1, -1, -1)]
+        stack = [path.observations[max(0, now - back)] for back in range(shape.stack - 1, -1, -1)]
         shape.write(stack, inputs[place])
     return inputs

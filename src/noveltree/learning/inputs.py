@@ -26,6 +26,8 @@ class InputShape:
 
     observation: tuple[int, ...]
     image: bool
+    stack: int = STACK
+    """Observations that a network sees at once, if they are images."""
 
     @classmethod
     def of(cls, observation: NDArray[np.generic]) -> InputShape:
@@ -46,7 +48,7 @@ class InputShape:
     def shape(self) -> tuple[int, ...]:
         """The shape of one input."""
         if self.image:
-            return (STACK * self.planes, *self.observation[:2])
+            return (self.stack * self.planes, *self.observation[:2])
         return (int(np.prod(self.observation)),)
 
     def empty(self, count: int) -> NDArray[np.generic]:
@@ -54,7 +56,7 @@ class InputShape:
         return np.empty((count, *self.shape), dtype=np.uint8 if self.image else np.float32)
 
     def write(self, observations: Sequence[NDArray[np.generic]], into: NDArray[np.generic]) -> None:
-        """Assemble one input from observations, oldest first: `STACK` of them for images, the last for vectors."""
+        """Assemble one input from observations, oldest first: `stack` of them for images, the last for vectors."""
         if not self.image:
             into[...] = observations[-1].ravel()
             return
@@ -70,7 +72,7 @@ def batch_of_nodes(nodes: Sequence[Node], shape: InputShape) -> NDArray[np.gener
     for place, node in enumerate(nodes):
         path = [node.state.observation]
         ancestor = node
-        for _ in range(STACK - 1):
+        for _ in range(shape.stack - 1):
             ancestor = ancestor.parent or ancestor
             path.append(ancestor.state.observation)
         shape.write(path[::-1], batch[place])

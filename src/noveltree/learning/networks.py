@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from noveltree.learning.architecture import Architecture, Convolution, Dense, Weights
+from noveltree.learning.architecture import Affine, Architecture, Convolution, Dense, Layer, Weights
 
 
 class Network(nn.Module):
@@ -23,15 +23,16 @@ class Network(nn.Module):
         self.architecture = architecture
         shapes = architecture.weight_shapes()
         self.layers = nn.ModuleList()
-        for number, layer in enumerate(architecture.trunk):
-            inputs = shapes[f"{number}.weight"][1]
+        layers: list[Layer] = [*architecture.trunk, *(head.layer for head in architecture.trained_heads)]
+        for number, layer in enumerate(layers):
+            shape = shapes[f"{number}.weight"]
             match layer:
-                case Convolution(planes, size, stride):
-                    self.layers.append(nn.Conv2d(inputs, planes, size, stride))
+                case Convolution(planes, size, stride, padding):
+                    self.layers.append(nn.Conv2d(shape[1], planes, size, stride, padding))
                 case Dense(units):
-                    self.layers.append(nn.Linear(inputs, units))
-        for number, head in enumerate(architecture.trained_heads, start=len(architecture.trunk)):
-            self.layers.append(nn.Linear(shapes[f"{number}.weight"][1], head.units))
+                    self.layers.append(nn.Linear(shape[1], units))
+                case Affine():
+                    self.layers.append(_Affine(shape))
         self.layers.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
         self.norms = nn.ModuleList(norms)
         # Channels last: training takes two thirds of the time that it takes with channels first.
@@ -43,15 +44,30 @@ class Network(nn.Module):
         if batch.ndim == 4:
             batch = batch.contiguous(memory_format=torch.channels_last)
         x = batch.to(torch.float32, copy=True).mul_(self.architecture.scale)
-        trunk = len(self.architecture.trunk)
+        trunk, slope = len(self.architecture.trunk), self.architecture.slope
         for number, layer in enumerate(self.layers[:trunk]):
-            x = layer(x if isinstance(layer, nn.Conv2d) else x.flatten(1))
-            x = nn.functional.relu(self.norms[number](x) if self.norms else x)
+            x = layer(x.flatten(1) if isinstance(layer, nn.Linear) else x)
+            x = self.norms[number](x) if self.norms else x
+            x = nn.functional.leaky_relu(x, slope) if slope else nn.functional.relu(x)
         hidden = x.flatten(1)
         trained = zip(self.architecture.trained_heads, self.layers[trunk:], strict=True)
-        outputs = {head.name: layer(hidden) for head, layer in trained}
+        outputs = {
+            head.name: layer(hidden if isinstance(layer, nn.Linear) else x).flatten(1) for head, layer in trained
+        }
         return {head.name: outputs.get(head.name, hidden) for head in self.architecture.heads}
 
     def weights(self) -> Weights:
         """A copy of the weights."""
         return {name: tensor.cpu().numpy().copy() for name, tensor in self.layers.state_dict().items()}
+
+
+class _Affine(nn.Module):
+    """Every plane times a number of its own, plus another."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(shape))
+        self.bias = nn.Parameter(torch.zeros(shape))
+
+    def forward(self, planes: torch.Tensor) -> torch.Tensor:
+        return planes * self.weight + self.bias

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from noveltree.errors import LearningError
-from noveltree.learning.architecture import MNIH_2013, SMALL, Architecture, Convolution, Head, Weights
+from noveltree.learning.architecture import MNIH_2013, SMALL, Architecture, Head, Weights
 from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.learner import Learner, Losses
@@ -199,8 +199,8 @@ def _network(architecture: Architecture, trained: Weights, settings: PiSettings,
     norms = []
     if settings.normalisation == "renormalised":
         norms = [
-            Renormalisation(layer.planes if isinstance(layer, Convolution) else layer.units)
-            for layer in architecture.trunk
+            Renormalisation(architecture.weight_shapes()[f"{number}.bias"][0])
+            for number in range(len(architecture.trunk))
         ]
     network = Network(architecture, parts["layers"], norms=norms, device=device)
     if parts["norms"]:

@@ -14,8 +14,9 @@ from noveltree.errors import InputError, UnknownNameError
 from noveltree.learning.architecture import Start
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.policy_targets import ExecutedAction, PolicyTargets, SoftActions
-from noveltree.learning.retention import DropAll, Retention
+from noveltree.learning.retention import DropAll, KeepLatest, Retention
 from noveltree.learning.value_targets import LambdaReturns, OneStep, ValueTargets
+from noveltree.simulators import Size
 
 if TYPE_CHECKING:
     from noveltree.learning.learner import Learner
@@ -119,6 +120,33 @@ class LearnerSettings(SettingsModel, ABC):
     def needs_action_values(self) -> bool:
         """Whether it learns from what actions were worth, so that episodes are recorded with it."""
         return False
+
+    @property
+    def needs_tiles(self) -> bool:
+        """Whether it learns from episodes for which the tiles of screens have to be observed."""
+        return False
+
+    @property
+    def screen(self) -> Size | None:
+        """The size of the screens that its networks see, if it is not the usual one."""
+        return None
+
+    def training_interactions(self, per_decision: int) -> int:
+        """Interactions that training takes, at most, if a decision takes so many."""
+        return self.schedule.interactions
+
+    def training_seconds(self) -> float:
+        """Seconds on one core that training takes, about, besides those that go with its interactions."""
+        return 0.0
+
+    def training_memory(self) -> int:
+        """Bytes that training takes, about, besides the observations that are learnt from; rounded up."""
+        return 400 * 10**6
+
+    def held_observations(self, per_decision: int) -> int:
+        """Observations that are held to be learnt from, about, if a decision takes so many interactions."""
+        held = self.schedule.interval // per_decision
+        return held + self.retention.transitions if isinstance(self.retention, KeepLatest) else held
 
     @abstractmethod
     def initial_snapshot(self, shape: InputShape, actions: int, *, rng: np.random.Generator) -> Snapshot:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noveltree.learning.architecture import Architecture, Weights
+from noveltree.learning.architecture import Architecture
 from noveltree.learning.deployment import Deployment
 
 
@@ -23,7 +23,7 @@ class Snapshot:
     networks: dict[str, Architecture]
     """The networks that agents play with, by name."""
     deployed: bool
-    weights: dict[str, Weights]
+    weights: dict[str, dict[str, NDArray[Any]]]
     """By part: the weights of each network, and whatever else training goes on from, such as moments of Adam."""
     counters: dict[str, int]
     """How far training is in its routine."""
@@ -57,7 +57,7 @@ class Snapshot:
 
 def read_snapshot(arrays: Mapping[str, NDArray[Any]], state: Mapping[str, Any]) -> Snapshot:
     """A snapshot from its arrays and its state."""
-    weights: dict[str, Weights] = {}
+    weights: dict[str, dict[str, NDArray[Any]]] = {}
     for name, array in arrays.items():
         part, _, rest = name.partition(".")
         weights.setdefault(part, {})[rest] = array

@@ -1,5 +1,7 @@
 """Lookaheads: budgets, the searches that grow the tree, and the choice of an action. See README.md here."""
 
+from noveltree.lookahead.abstract_states import AbstractStates as AbstractStates
+from noveltree.lookahead.abstract_states import WholeStates as WholeStates
 from noveltree.lookahead.action_selection import SELECTIONS as SELECTIONS
 from noveltree.lookahead.action_selection import TIE_TOLERANCE as TIE_TOLERANCE
 from noveltree.lookahead.action_selection import ActionSelection as ActionSelection
@@ -11,6 +13,8 @@ from noveltree.lookahead.action_selection import larger_subtree as larger_subtre
 from noveltree.lookahead.action_selection import longest_branch as longest_branch
 from noveltree.lookahead.action_selection import random_tie as random_tie
 from noveltree.lookahead.action_selection import softmax_action as softmax_action
+from noveltree.lookahead.action_set import ActionSet as ActionSet
+from noveltree.lookahead.action_set import LearntActions as LearntActions
 from noveltree.lookahead.backup import Backup as Backup
 from noveltree.lookahead.backup import GreatestValues as GreatestValues
 from noveltree.lookahead.backup import LeafValues as LeafValues
@@ -37,10 +41,13 @@ from noveltree.lookahead.cached_nodes import NeverTested as NeverTested
 from noveltree.lookahead.cached_nodes import TestedFirst as TestedFirst
 from noveltree.lookahead.cached_nodes import TestedWhenMet as TestedWhenMet
 from noveltree.lookahead.duplicates import Duplicates as Duplicates
+from noveltree.lookahead.hierarchical import Hierarchical as Hierarchical
+from noveltree.lookahead.low_level import LowLevelSearch as LowLevelSearch
 from noveltree.lookahead.marked_node import MarkedNode as MarkedNode
 from noveltree.lookahead.no_lookahead import NoLookahead as NoLookahead
 from noveltree.lookahead.planner import ActionValues as ActionValues
 from noveltree.lookahead.planner import Planner as Planner
+from noveltree.lookahead.planner import RemembersEpisode as RemembersEpisode
 from noveltree.lookahead.planning_rewards import PlanningReward as PlanningReward
 from noveltree.lookahead.planning_rewards import RiskAverse as RiskAverse
 from noveltree.lookahead.planning_rewards import RiskAverseFromRoot as RiskAverseFromRoot
@@ -62,6 +69,7 @@ from noveltree.lookahead.questions import Answers as Answers
 from noveltree.lookahead.questions import Planning as Planning
 from noveltree.lookahead.questions import Question as Question
 from noveltree.lookahead.questions import ask as ask
+from noveltree.lookahead.rollout import AllActions as AllActions
 from noveltree.lookahead.rollout import Rollouts as Rollouts
 from noveltree.lookahead.rollout import sample_unsolved_child as sample_unsolved_child
 from noveltree.lookahead.rtdp import OneStepRollouts as OneStepRollouts

@@ -1,4 +1,4 @@
-"""What happens to cached nodes, those that were kept from the time step before: rules, each a part."""
+"""What happens to cached nodes, those that were kept from the time step before: three rules, each a part."""
 
 from __future__ import annotations
 
@@ -77,10 +77,11 @@ class TestedFirst:
     def begin(self, lookahead: Lookahead, test: Test) -> None:
         _solve_terminal_nodes(lookahead)
         root = lookahead.root
-        for node in _in_order_of_generation(lookahead):
-            test(node)
-            if not node.novel and not node.solved:
-                update_solved_labels(node, root)
+        for node in sorted(lookahead.nodes(), key=lambda node: node.number):
+            if not node.terminal:
+                test(node)
+                if not node.novel and not node.solved:
+                    update_solved_labels(node, root)
 
     def tested_when_generated(self, node: Node) -> bool:
         return not node.terminal
@@ -90,10 +91,13 @@ class TestedFirst:
 
 
 class LabelledFirst:
-    """As `TestedFirst`, for searches in which novelty says what comes first and prunes nothing: none is solved."""
+    """Cached nodes enter the table before anything is generated, in the order of their generation.
+
+    Novelty is a label of them and no more: for searches that it tells what comes first, and that prune nothing.
+    """
 
     def begin(self, lookahead: Lookahead, test: Test) -> None:
-        for node in _in_order_of_generation(lookahead):
+        for node in sorted(lookahead.nodes(), key=lambda node: node.number):
             test(node)
 
     def tested_when_generated(self, node: Node) -> bool:
@@ -103,11 +107,11 @@ class LabelledFirst:
         return False
 
 
-#: The rules by name.
-CACHED_NODES: dict[str, type[CachedNodes]] = {
-    "never-tested": NeverTested,
-    "tested-when-met": TestedWhenMet,
-    "tested-first": TestedFirst,
+#: By their names in protocols.
+CACHED_NODES: dict[str, CachedNodes] = {
+    "never-tested": NeverTested(),
+    "tested-when-met": TestedWhenMet(),
+    "tested-first": TestedFirst(),
 }
 
 

@@ -66,10 +66,10 @@ class NoveltyPruning:
     features: FeatureSet
     table: Tables
     cached_nodes: CachedNodes = field(default_factory=NeverTested)
-    _heads: tuple[str, ...] = field(default=(), init=False)
-    """What is asked at generation: what the features need, but for what every new node knows already."""
     measure: Callable[[Lookahead, Node], float] = Lookahead.depth
     """By what the table compares nodes that have the same feature."""
+    _heads: tuple[str, ...] = field(default=(), init=False)
+    """What is asked at generation: what the features need, but for what every new node knows already."""
 
     def begin(self, lookahead: Lookahead) -> Planning:
         self.table.clear()

@@ -6,7 +6,7 @@ Defaults of the settings themselves are what the first records were played with.
 from __future__ import annotations
 
 from noveltree.agents import Agent
-from noveltree.learning import LearningSettings, PiSettings
+from noveltree.learning import LearningSettings, PiSettings, VaeSettings
 from noveltree.learning.pi_settings import ReturnSettings
 from noveltree.learning.policy_targets import VisitShares
 from noveltree.learning.retention import KeepLatest
@@ -43,7 +43,10 @@ DEFAULT_LEARNING: dict[str, LearnerSettings] = {
     "n-cpl-plus": _N_CPL_PLUS,
     "pi-iw": _PI_IW,
     "pi-iw-plus": _PI_IW_PLUS,
+    "pi-hiw": _PI_IW_PLUS,
     "alphazero": _ALPHAZERO,
+    # With the small encoder on every machine, so that no protocol depends on one; the paper's takes two days.
+    "vae-iw": VaeSettings(),
 }
 
 

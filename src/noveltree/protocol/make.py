@@ -8,12 +8,13 @@ from typing import Any
 
 from noveltree.agents import Agent, Settings, get_agent
 from noveltree.errors import InputError, UnknownNameError
-from noveltree.features import NEEDS_TILES, default_features
+from noveltree.features import default_features
+from noveltree.learning.settings import LearnerSettings
 from noveltree.protocol.choices import Choices, read_choices
 from noveltree.protocol.hashing import FIRST_EDITION
 from noveltree.protocol.learners import default_learning
 from noveltree.protocol.presets import DEFAULT_PRESET, PRESETS
-from noveltree.protocol.protocol import Protocol
+from noveltree.protocol.protocol import Protocol, observed_by
 from noveltree.reading import validated
 from noveltree.simulators import SIMULATOR_KINDS, SimulatorKind, SimulatorSettings, find_game
 from noveltree.version import __version__
@@ -38,7 +39,7 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
     _check_fit(chosen, kind, name, agent)
     chosen = chosen.over(_fitting(usual, kind, agent, chosen))
     simulator = validated(SimulatorSettings, {**dict(kind.defaults), **chosen.given(kind.takes)})
-    world = _look_at(kind, name, simulator, agent, chosen)
+    world = _look_at(kind, name, simulator, agent, chosen, learning)
     protocol = Protocol(
         simulator=kind.name,
         game=world.game,
@@ -102,15 +103,20 @@ class _World:
 
 
 def _look_at(
-    kind: SimulatorKind, game: str, simulator_settings: SimulatorSettings, agent: Agent, chosen: Choices
+    kind: SimulatorKind,
+    game: str,
+    simulator_settings: SimulatorSettings,
+    agent: Agent,
+    chosen: Choices,
+    learning: LearnerSettings | None,
 ) -> _World:
     """Find out what follows from a game and an agent; the simulator is made only if that is necessary."""
     own = chosen.given(Settings.model_fields)
     known = kind.known_actions(game, simulator_settings, chosen.features)
-    if known is not None:
+    if known is not None and chosen.tiles is None:  # only the screen shows whether so many tiles fit on it
         return _World(game, known, MAX_FRAMES, agent.settings(**own))
-    tiles = NEEDS_TILES.get(chosen.features, False)
-    with contextlib.closing(kind.make(game, simulator_settings, tiles=tiles)) as simulator:
+    observed = observed_by(agent, agent.settings(**own), learning)
+    with contextlib.closing(kind.make(game, simulator_settings, observed)) as simulator:
         start = simulator.start()
         if "features" in agent.uses:
             own.setdefault("features", default_features(start))

@@ -33,7 +33,7 @@ TRAINING_PRESETS: dict[str, TrainingPreset] = {
         "as the agent's authors had it; N-CPL: 20,000,000 interactions, networks change every 1,000,000", {}
     ),
     "quick": TrainingPreset(
-        "to see within minutes what is learnt: 200,000 interactions in lockstep",
+        "to see within minutes what is learnt: 200,000 interactions in lockstep; VAE-IW: 1,000 screens",
         {
             "cpl": {
                 "schedule": {"interactions": 200_000, "interval": 20_000},
@@ -42,6 +42,7 @@ TRAINING_PRESETS: dict[str, TrainingPreset] = {
             },
             "joint": {"schedule": {"interactions": 200_000}, "evaluation_episodes": 2},
             "pi": {"schedule": {"interactions": 200_000, "interval": 20_000}, "evaluation_episodes": 2},
+            "vae": {"loop": {"screens": 1_000}, "encoder": {"epochs": 20}, "evaluation_episodes": 2},
         },
     ),
     "junyent-2019": TrainingPreset(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, SerializeAsAny
 
-from noveltree.agents import PAPER_BUDGET, Settings, get_agent
+from noveltree.agents import PAPER_BUDGET, Agent, Settings, get_agent
 from noveltree.declarations import SettingsModel, optional, setting
 from noveltree.episodes import Episode, Play, drive, episode_rng
 from noveltree.errors import InputError, RecordError, UnknownNameError
@@ -21,7 +21,7 @@ from noveltree.learning.settings import LearnerSettings, parse_learning
 from noveltree.lookahead import Budget, Interactions, Seconds, frames
 from noveltree.protocol.hashing import hash_settings
 from noveltree.reading import validated
-from noveltree.simulators import Simulator, SimulatorKind, SimulatorSettings, get_kind
+from noveltree.simulators import Observed, Simulator, SimulatorKind, SimulatorSettings, get_kind
 
 #: The settings of any learner.
 Learning = Annotated[SerializeAsAny[LearnerSettings], BeforeValidator(parse_learning)]
@@ -92,13 +92,19 @@ class Protocol(_Planned):
     @property
     def longest_episode(self) -> int:
         """The most interactions that an episode can take, if budgets are of interactions."""
-        budget = self.make_budget()
-        return self.max_steps * (budget.limit if isinstance(budget, Interactions) else PAPER_BUDGET)
+        return self.max_steps * self._interactions_per_decision
 
     @property
     def training_interactions(self) -> int:
         """Interactions that a trial may spend on training; 0 if there is nothing to train."""
-        return 0 if self.learning is None else self.learning.schedule.interactions
+        learning = self.learning
+        return 0 if learning is None else learning.training_interactions(self._interactions_per_decision)
+
+    @property
+    def _interactions_per_decision(self) -> int:
+        """At most; about as many if budgets are by the clock."""
+        budget = self.make_budget()
+        return budget.limit if isinstance(budget, Interactions) else PAPER_BUDGET
 
     def settings(self) -> Settings:
         """The agent's settings."""
@@ -116,7 +122,8 @@ class Protocol(_Planned):
 
     def make_simulator(self) -> Simulator:
         settings = SimulatorSettings(**{name: getattr(self, name) for name in SimulatorSettings.model_fields})
-        return self.simulator_kind.make(self.game, settings, tiles=NEEDS_TILES.get(self.features, False))
+        observed = observed_by(get_agent(self.agent), self.settings(), self.learning)
+        return self.simulator_kind.make(self.game, settings, observed)
 
     def make_play(self, simulator: Simulator, *, seed: int, index: int, interval: int = 0) -> Play:
         """Begin the episode `index` of a trial with `seed`, in its `interval` of learning."""
@@ -128,6 +135,16 @@ class Protocol(_Planned):
             rng=episode_rng(seed, index, interval=interval),
             max_steps=self.max_steps,
         )
+
+
+def observed_by(agent: Agent, settings: Settings, learning: LearnerSettings | None) -> Observed:
+    """What has to be observed for an agent with these settings."""
+    tiles = NEEDS_TILES.get(settings.features, False) if "features" in agent.uses else False
+    return Observed(
+        tiles=tiles or (learning is not None and learning.needs_tiles),
+        screen=None if learning is None else learning.screen,
+        small=agent.small_screen(settings),
+    )
 
 
 def play_episode(protocol: Protocol, *, seed: int = 0, index: int = 0) -> Episode:

@@ -179,7 +179,8 @@ def _check_run(directory: Path, path: Path) -> Iterator[Finding]:
         expected = (run.protocol, run.seed, place_of_episode(each))
         if known != expected or (record.weights and not run.protocol.training_interactions):
             yield Finding(_name(directory, each), False, "it belongs to another run, or elsewhere in this run")
-        if record.episode.end not in (End.TERMINAL, End.TRUNCATED):
+        stopped = record.episode.end is End.STOPPED and each not in evaluation  # enough was seen of it
+        if record.episode.end not in (End.TERMINAL, End.TRUNCATED) and not stopped:
             yield Finding(_name(directory, each), False, "it was not played to its end")
     if result is None:
         return

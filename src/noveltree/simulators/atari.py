@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from noveltree.errors import InputError, RecordError
 from noveltree.simulators.emulator import find_background, load_game
 from noveltree.simulators.games import canonical_game
-from noveltree.simulators.screen import ScreenReducer
+from noveltree.simulators.screen import SIDE, ScreenReducer
 from noveltree.simulators.settings import TilesOf
-from noveltree.simulators.simulator import State, Transition
+from noveltree.simulators.simulator import Size, State, Transition
 from noveltree.simulators.snapshots import SnapshotPacker, flush, quiet, ram_of
 from noveltree.simulators.tiles import COLORS, TILE_ROWS, TileObserver
 
@@ -28,12 +28,13 @@ _STORED_TILES = np.dtype("<u2")
 class AtariState(State):
     """A snapshot of the emulator and what is observed of it.
 
-    `observation` is the 84 x 84 grayscale image of the screen, `ram` the 128 bytes of memory. `tiles` and
-    `previous_tiles` are the colors of the 16 x 14 tiles of this screen and of the one a time step before,
-    if the simulator was asked to observe them. `lives` are those that the player has left, 0 in games without.
+    `observation` is the grayscale image of the screen, 84 x 84 unless the simulator was asked for another size,
+    `ram` the 128 bytes of memory. If the simulator was asked to observe them, `tiles` and `previous_tiles` are the
+    colors of the 16 x 14 tiles of this screen and of the one a time step before, and `small` is the whole screen in
+    gray, reduced to another size. `lives` are those that the player has left, 0 in games without.
     """
 
-    __slots__ = ("lives", "previous_tiles", "snapshot", "tiles")
+    __slots__ = ("lives", "previous_tiles", "small", "snapshot", "tiles")
 
     def __init__(
         self,
@@ -42,12 +43,14 @@ class AtariState(State):
         tiles: NDArray[np.uint16] | None,
         previous_tiles: NDArray[np.uint16] | None,
         lives: int = 0,
+        small: NDArray[np.uint8] | None = None,
     ) -> None:
         super().__init__(observation)
         self.snapshot = snapshot
         self.tiles = tiles
         self.previous_tiles = previous_tiles
         self.lives = lives
+        self.small = small
 
     @property
     def ram(self) -> NDArray[np.uint8]:
@@ -72,7 +75,13 @@ class Atari:
         mode: int | None = None,
         difficulty: int | None = None,
         tiles: TilesOf = False,
+        screen: Size = (SIDE, SIDE),
+        small: Size | None = None,
     ) -> None:
+        """What is observed: whether tiles, the size that screens are reduced to, and one to which they are besides.
+
+        Sizes are a width and a height.
+        """
         if frame_skip < 1:
             raise InputError(f"The frame skip must be at least 1, not {frame_skip}.")
         if action_set not in ("minimal", "full"):
@@ -90,9 +99,12 @@ class Atari:
 
         height, width = self._emulator.getScreenDims()
         self._raw = np.zeros((height, width), dtype=np.uint8)
-        self._reduce = ScreenReducer(height, width, self._emulator.getScreenGrayscale)
+        self._reduce = ScreenReducer(height, width, self._emulator.getScreenGrayscale, screen)
         background = find_background(self.game, frame_skip, mode, difficulty) if tiles == "foreground" else None
         self._observe_tiles = TileObserver(height, width, background) if tiles else None
+        self._shrink = (
+            None if small is None else ScreenReducer(height, width, self._emulator.getScreenGrayscale, small)
+        )
 
         quiet_start = quiet(self._emulator.cloneState())
         self._emulator.restoreState(quiet_start)
@@ -132,21 +144,24 @@ class Atari:
         return self._emulator
 
     def encode_state(self, state: State) -> bytes:
-        """The snapshot, and after it the tiles of this screen and of the one before, if they are observed."""
+        """The snapshot, and if observed the tiles of this screen and of the one before, and the small screen."""
         if not isinstance(state, AtariState):
             raise InputError(f"An Atari simulator cannot encode a {type(state).__name__}.")
         observed = [masks for masks in (state.tiles, state.previous_tiles) if masks is not None]
-        return state.snapshot + b"".join(masks.astype(_STORED_TILES).tobytes() for masks in observed)
+        small = b"" if state.small is None else state.small.tobytes()
+        return state.snapshot + b"".join(masks.astype(_STORED_TILES).tobytes() for masks in observed) + small
 
     def decode_state(self, data: bytes, observation: NDArray[Any]) -> AtariState:
         # Snapshots of one game have one length. The emulator is not asked whether it likes them: it may crash.
         start = self._start
         length = len(start.snapshot)
-        expected = length if start.tiles is None else length + 2 * _TILES * _STORED_TILES.itemsize
+        behind_tiles = length if start.tiles is None else length + 2 * _TILES * _STORED_TILES.itemsize
+        expected = behind_tiles if start.small is None else behind_tiles + start.small.size
         if len(data) != expected:
             raise RecordError(
                 f"A stored state has {len(data):,} bytes, but one of {self.game} "
-                f"{'without' if start.tiles is None else 'with'} tiles has {expected:,}."
+                f"{'without' if start.tiles is None else 'with'} tiles"
+                f"{'' if start.small is None else ' and with small screens'} has {expected:,}."
             )
         if (observation.dtype, observation.shape) != (start.observation.dtype, start.observation.shape):
             raise RecordError(
@@ -156,11 +171,14 @@ class Atari:
         tiles: NDArray[np.uint16] | None = None
         previous: NDArray[np.uint16] | None = None
         if start.tiles is not None:
-            stored = np.frombuffer(data, dtype=_STORED_TILES, offset=length).reshape(2, *start.tiles.shape)
+            stored = np.frombuffer(data[length:behind_tiles], dtype=_STORED_TILES).reshape(2, *start.tiles.shape)
             tiles, previous = (masks.astype(np.uint16) for masks in stored)
+        small: NDArray[np.uint8] | None = None
+        if start.small is not None:
+            small = np.frombuffer(data[behind_tiles:], dtype=np.uint8).reshape(start.small.shape).copy()
         snapshot = data[:length]
         self._emulator.restoreState(self._packer.unpack(snapshot))  # which knows the lives
-        return AtariState(snapshot, observation, tiles, previous, self._emulator.lives())
+        return AtariState(snapshot, observation, tiles, previous, self._emulator.lives(), small)
 
     def close(self) -> None:
         self._emulator = self._camera = None
@@ -173,7 +191,8 @@ class Atari:
             tiles = self._observe_tiles(self._raw)
             previous = tiles if previous is None else previous
         snapshot = self._packer.pack(emulator.cloneState())
-        return AtariState(snapshot, self._reduce(self._raw), tiles, previous, emulator.lives())
+        small = None if self._shrink is None else self._shrink(self._raw)
+        return AtariState(snapshot, self._reduce(self._raw), tiles, previous, emulator.lives(), small)
 
 
 def _stand_at(emulator: Any, flush_state: Any, state: Any) -> None:

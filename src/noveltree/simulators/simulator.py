@@ -10,6 +10,9 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
+#: The size of an image: its width and its height.
+Size = tuple[int, int]
+
 
 class State:
     """A state of the MDP. Simulators derive from it and add what they need to continue from there.

@@ -14,7 +14,7 @@ import dataclasses
 import resource
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ from noveltree.heuristics import Heuristic, Heuristics
 from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.snapshot import Snapshot
+from noveltree.learning.vae_settings import VaeSettings
 from noveltree.lookahead import NoveltyPruning, Planner
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.simulators import Atari, AtariState, State
@@ -65,8 +66,8 @@ class LearningCost:
     """(b): several episodes at once."""
     learning_ratio: float
     """(c): several episodes at once, and learning from them."""
-    lockstep_ratio: float
-    """(d): training in lockstep, checkpoints included."""
+    lockstep_ratio: float | None
+    """(d): training in lockstep, checkpoints included; None if it is not trained so."""
     raw_us: float
     """CPU microseconds of a raw call."""
     split: dict[str, float]
@@ -98,7 +99,7 @@ def measure_learning(
         "games": [asdict(cost) for cost in costs],
         "median_latency_ratio": statistics.median(cost.latency_ratio for cost in costs),
         "median_collecting_ratio": statistics.median(cost.collecting_ratio for cost in costs),
-        "median_lockstep_ratio": statistics.median(cost.lockstep_ratio for cost in costs),
+        "median_lockstep_ratio": _median(cost.lockstep_ratio for cost in costs),
         "median_learning_ratio": statistics.median(cost.learning_ratio for cost in costs),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     }
@@ -138,10 +139,21 @@ def _measure(protocol: Protocol, at_once: int, decisions: int, lanes: int) -> Le
             decision_seconds=round(one.seconds / one.decisions, 4),
             collecting_ratio=round(many.ratio, 4),
             learning_ratio=round(many.ratio + sum(learning.values()) / many.interactions / many.raw, 4),
-            lockstep_ratio=round(measure_lockstep(protocol, lanes=lanes), 4),
+            lockstep_ratio=_measure_lockstep(protocol, lanes),
             raw_us=round(many.raw * 1e6, 1),
             split={part: round(ratio, 4) for part, ratio in split.items()},
         )
+
+
+def _measure_lockstep(protocol: Protocol, lanes: int) -> float | None:
+    if isinstance(protocol.learning, VaeSettings):
+        return None
+    return round(measure_lockstep(protocol, lanes=lanes), 4)
+
+
+def _median(ratios: Iterable[float | None]) -> float | None:
+    known = [ratio for ratio in ratios if ratio is not None]
+    return statistics.median(known) if known else None
 
 
 def _snapshot(protocol: Protocol, simulator: Atari) -> Snapshot:

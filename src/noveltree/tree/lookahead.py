@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from noveltree.errors import NoveltreeError, SimulatorError
 from noveltree.simulators.simulator import Simulator, State, Transition
 from noveltree.tree.base_policy import BasePolicy
-from noveltree.tree.node import HISTORY, NO_FEATURE, Node
+from noveltree.tree.node import HISTORY, Node
 
 
 class Lookahead:
@@ -47,18 +47,14 @@ class Lookahead:
         self.deepest = 0
 
     def begin_time_step(self) -> None:
-        """Label every node novel and not solved, and start the counts anew.
+        """Let every node begin a time step, by which most become novel and not solved, and start the counts anew.
 
         Nodes that were kept from the time step before are cached; the first root of an episode, and every root
         where nothing is kept, is not.
         """
         self.interactions = self.cached = self.pruned = self.deepest = 0
         for node in self.nodes():
-            node.cached = self.kept
-            node.novel = True
-            node.witness = NO_FEATURE
-            node.solved = False
-            node.unsolved = list(range(self._actions))
+            node.begin_time_step(cached=self.kept)
             self.cached += self.kept
 
     def nodes(self) -> Iterator[Node]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from pathlib import Path
 
 from noveltree.errors import InputError
 from noveltree.learning import LearningSettings
-from noveltree.learning.retention import KeepLatest
 from noveltree.protocol import Protocol
 
-#: A process with the emulator and ONNX Runtime, and torch on top of that; measured, rounded up.
+#: A process with the emulator and ONNX Runtime; measured, rounded up.
 _PROCESS = 300 * 10**6
-_TORCH = 400 * 10**6
-#: A node with its state, and how many times its budget a lookahead holds because subtrees are kept; rounded up.
-_NODE = 10_000
+#: A node with its state, one with a screen for an encoder and what that says of it, and how many times its budget a
+#: lookahead holds because subtrees are kept; rounded up.
+_NODE, _ENCODED_NODE = 10_000, 45_000
 _KEPT = 4
 #: What is observed of a state, if it is the screen of an Atari game.
 _SCREEN = 84 * 84
@@ -37,11 +37,10 @@ def estimate_memory(protocol: Protocol, *, workers: int, at_once: int) -> int:
     learning = protocol.learning or LearningSettings()
     steps = min(protocol.max_steps, learning.schedule.interval)
     budget = int(protocol.budget) if protocol.budget_unit == "interactions" else 100
-    play = budget * _KEPT * _NODE + steps * _SCREEN
-    held = learning.schedule.interval // budget
-    if isinstance(learning.retention, KeepLatest):
-        held += learning.retention.transitions
-    return workers * (_PROCESS + at_once * play) + _TORCH + held * _SCREEN
+    node, screen = (_NODE, _SCREEN) if learning.screen is None else (_ENCODED_NODE, math.prod(learning.screen))
+    play = budget * _KEPT * node + steps * screen
+    learnt_from = learning.held_observations(budget) * screen
+    return workers * (_PROCESS + at_once * play) + learning.training_memory() + learnt_from
 
 
 def available_memory() -> int | None:

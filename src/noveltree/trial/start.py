@@ -36,8 +36,18 @@ def _lockstep(trial: Trial) -> Loop:
     return Lockstep(trial)
 
 
+def _pretraining(trial: Trial) -> Loop:
+    from noveltree.trial.pretraining import Pretraining
+
+    return Pretraining(trial)
+
+
 #: The loops in which learners are trained, by the kind of their settings.
-LOOPS: dict[str, Callable[[Trial], Loop]] = {"intervals": _intervals, "lockstep": _lockstep}
+LOOPS: dict[str, Callable[[Trial], Loop]] = {
+    "intervals": _intervals,
+    "lockstep": _lockstep,
+    "pretraining": _pretraining,
+}
 
 
 def train(

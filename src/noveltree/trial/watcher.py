@@ -29,6 +29,8 @@ class Progress:
     """The mean return of the interval before."""
     verdict: Verdict | None
     """On the interval before."""
+    trained: tuple[int, int] | None = None
+    """Batches that networks were trained on, and those that they will be, if they are trained once."""
 
 
 def _ignore(told: Any) -> None:
@@ -56,6 +58,7 @@ class Tracker:
         self.returns: tuple[float, ...] = ()
         self.last_return: float | None = None
         self.verdict: Verdict | None = None
+        self.trained: tuple[int, int] | None = None
 
     def add_interactions(self, interactions: int) -> None:
         """Count interactions as they are spent."""
@@ -77,5 +80,6 @@ class Tracker:
                 returns=self.returns,
                 last_return=self.last_return,
                 verdict=self.verdict,
+                trained=self.trained,
             )
         )
