@@ -289,3 +289,14 @@ def test_a_snapshot_continues_in_another_simulator_of_the_same_game() -> None:
         assert state_after(here).snapshot == state_after(there).snapshot
         assert (here.state.observation == there.state.observation).all()
         state = state_after(there)
+
+
+def test_a_state_has_the_lives_that_are_left() -> None:
+    """In Breakout with nobody at the paddle: five, and after a while four."""
+    simulator = Atari("breakout")
+    state = simulator.start()
+    assert state.lives == 5
+    for _ in range(20):
+        state = state_after(simulator.step(state, simulator.actions.index("FIRE")))
+    assert state.lives < 5
+    assert Atari("pong").start().lives == 0, "it has none"

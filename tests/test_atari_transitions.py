@@ -56,6 +56,7 @@ def what_is_seen(transition: Transition) -> tuple[object, ...]:
         state.ram.tobytes(),
         state.observation.tobytes(),
         state.tiles.tobytes(),
+        state.lives,
         state.snapshot,
     )
 
@@ -120,6 +121,16 @@ def test_walks_that_interleave_other_branches_agree_bit_for_bit_with_straight_wa
     generator = np.random.default_rng(SEED)
     straight = walk_straight(simulators[0], WALKS, generator)
     assert walk_interleaved(simulators[1], straight, generator) == []
+
+
+def test_a_state_that_was_stored_has_the_lives_that_it_had(simulators: tuple[Atari, Atari]) -> None:
+    """They are not stored themselves: the emulator knows them by the snapshot."""
+    generator = np.random.default_rng(SEED)
+    states = [walk[0].state for walk in walk_straight(simulators[0], WALKS // 4, generator)]
+    for place in generator.permutation(len(states)):
+        state = states[place]
+        decoded = simulators[1].decode_state(simulators[0].encode_state(state), state.observation)
+        assert decoded.lives == state.lives
 
 
 @pytest.mark.parametrize("game", ["qbert", "yars_revenge"])

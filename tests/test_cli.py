@@ -342,7 +342,7 @@ def test_a_disk_that_is_full_keeps_the_episodes_before(cli: Cli, monkeypatch: py
         (
             ["corridor", "--tie-breaking", "coin"],
             2,
-            "Unknown tie-breaking 'coin'. Known: larger-subtree, policy, random.",
+            "Unknown tie-breaking 'coin'. Known: larger-subtree, longest-branch, policy, product, random, softmax.",
         ),
         (["corridor", "--budget", "0"], 2, "Invalid value for '--budget'"),
         (["corridor", "--budget", "-7"], 2, "Invalid value for '--budget'"),
@@ -596,6 +596,7 @@ def test_agents_lists_the_agents(cli: Cli) -> None:
     assert set(rows) == {
         "riw-plus",
         "n-cpl-plus",
+        "pi-hiw",
         "riw-c",
         "riw-d",
         "iw1",
@@ -607,6 +608,12 @@ def test_agents_lists_the_agents(cli: Cli) -> None:
         "cpl",
         "n-cpl",
         "n-cpl-d",
+        "pi-iw",
+        "pi-iw-plus",
+        "vae-iw",
+        "alphazero",
+        "p-iw",
+        "2bfs",
     }
     assert (rows["riw-d"]["novelty"], "features" in rows["riw-d"]["settings"]) == ("depth", True)
     listing = cli("agents").out

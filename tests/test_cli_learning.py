@@ -22,6 +22,7 @@ from rich.console import Console
 
 import noveltree.cli.evaluate  # which binds the console before tests replace it
 import noveltree.cli.train
+from noveltree.agents import AGENTS
 from noveltree.learning import LearningSettings
 from noveltree.learning.retention import KeepLatest
 from noveltree.learning.settings import LockstepSettings, ScheduleSettings
@@ -35,6 +36,7 @@ from noveltree.trial import Progress, Watcher, train
 from tests.support.command_line import Cli, in_a_process, on_a_terminal, on_screen
 from tests.support.runs import contents
 
+LEARNERS = [name for name, agent in AGENTS.items() if agent.heads]
 #: Two intervals, in about a second.
 _FIRST = tuple(
     word
@@ -191,7 +193,7 @@ def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(c
         (
             ["corridor", "--agent", "riw-c"],
             2,
-            "riw-c learns nothing; the agents that do are n-cpl, n-cpl-d, cpl, n-cpl-plus, vae-iw.",
+            f"riw-c learns nothing; the agents that do are {', '.join(LEARNERS)}.",
         ),
         (
             *(["corridor", "--interactions", "2000"], 2),
@@ -203,7 +205,11 @@ def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(c
         (["corridor", "--budget", "0"], 2, "Invalid value for '--budget'"),
         (["corridor", "--workers", "0"], 2, "Invalid value for '--workers'"),
         (["corridor", "--sides", "both"], 2, "--sides 'both': input should be 'two-sided' or 'one-sided'."),
-        (["corridor", "--retention", "all"], 2, "--retention 'all': one of 'paper', 'latest' is expected."),
+        (
+            ["corridor", "--retention", "all"],
+            2,
+            "--retention 'all': one of 'paper', 'latest', 'replay' is expected.",
+        ),
         (
             *(["corridor", "--value-targets", "td"], 2),
             "--value-targets 'td': one of 'paper', 'lambda-returns', 'monte-carlo' is expected.",

@@ -15,7 +15,7 @@ from noveltree.heuristics import Heuristics
 from noveltree.lookahead import Interactions, Seconds, frames
 from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator
 from noveltree.tree import Lookahead, Node, Probabilities
-from tests.support.worlds import EVERYWHERE
+from tests.support.agents import PLAYABLE_AT_ONCE
 
 
 def corridor_play(index: int = 0, *, agent: str = "riw-c", budget: int = 20, **options: object) -> Play:
@@ -57,7 +57,7 @@ class Script:
         return Heuristics.of(policy=self.base_policy, value=self.termination_cost)
 
 
-@pytest.mark.parametrize("agent", EVERYWHERE)
+@pytest.mark.parametrize("agent", PLAYABLE_AT_ONCE)
 def test_the_same_seed_gives_the_same_episode(agent: str) -> None:
     first, second = corridor_play(agent=agent), corridor_play(agent=agent)
     drive([first])
@@ -65,7 +65,7 @@ def test_the_same_seed_gives_the_same_episode(agent: str) -> None:
     assert played(first.episode()) == played(second.episode())
 
 
-@pytest.mark.parametrize("agent", EVERYWHERE)
+@pytest.mark.parametrize("agent", PLAYABLE_AT_ONCE)
 def test_the_same_seed_gives_the_same_episode_on_atari(agent: str) -> None:
     episodes = []
     for _ in range(2):
@@ -80,7 +80,7 @@ def test_another_seed_or_index_gives_another_episode() -> None:
     assert len(draws) == 8
 
 
-@pytest.mark.parametrize("agent", EVERYWHERE)
+@pytest.mark.parametrize("agent", PLAYABLE_AT_ONCE)
 def test_many_episodes_at_once_are_the_same_as_one_at_a_time(agent: str) -> None:
     alone, together = ([corridor_play(i, agent=agent) for i in range(5)] for _ in range(2))
     for play in alone:
@@ -231,7 +231,7 @@ def test_a_learnt_termination_cost_guides_where_rewards_are_out_of_sight() -> No
 
 
 @pytest.mark.parametrize("heads", [(), ("policy",), ("value",), ("policy", "value")])
-@pytest.mark.parametrize("agent", EVERYWHERE)
+@pytest.mark.parametrize("agent", PLAYABLE_AT_ONCE)
 def test_a_play_driven_one_decision_at_a_time_is_the_same_as_in_one_go(agent: str, heads: tuple[str, ...]) -> None:
     outcomes = []
     for decisions in (None, 1):

@@ -26,7 +26,7 @@ from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import verify_episode
 from noveltree.trial import train
-from noveltree.trial.lockstep import Lockstep
+from tests.support.cutting import train_in_pieces
 from tests.support.runs import contents
 
 VECTOR = InputShape.of(np.zeros(1, dtype=np.int64))
@@ -228,10 +228,6 @@ def protocol(game: str, **conditions: Any) -> Protocol:
     return make_protocol(game, agent="n-cpl-plus", learning=learning, **conditions)
 
 
-class _Cut(Exception):
-    pass
-
-
 @pytest.mark.parametrize(
     "chosen",
     [
@@ -241,26 +237,10 @@ class _Cut(Exception):
     ids=["corridor", "pong"],
 )
 def test_training_that_is_cut_off_again_and_again_ends_with_the_same_networks(
-    chosen: Protocol, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    chosen: Protocol, tmp_path: Path
 ) -> None:
     train(tmp_path / "whole", chosen)
-    write = Lockstep._write_checkpoint
-
-    def cut(loop: Lockstep) -> None:
-        write(loop)
-        if loop._state.rounds % 3 == 0 and not loop._state.schedule.finished:
-            raise _Cut
-
-    lives = 0
-    with monkeypatch.context() as patch:
-        patch.setattr(Lockstep, "_write_checkpoint", cut)
-        while True:
-            try:
-                train(tmp_path / "run", chosen, workers=1 + lives % 2, episodes_at_once=1 + lives % 2)
-                break
-            except _Cut:
-                lives += 1
-    assert lives >= 2
+    assert train_in_pieces(tmp_path / "run", chosen, workers=(1, 2)) > 2
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 
 

@@ -22,6 +22,7 @@ from noveltree.replay import verify_episode
 from noveltree.trial import Watcher, train
 from noveltree.trial.lockstep import Lockstep
 from noveltree.trial.trial import Trial
+from tests.support.cutting import train_in_pieces
 from tests.support.runs import contents, small_protocol
 from tests.support.workers import DyingWorkers
 
@@ -120,39 +121,18 @@ def test_a_worker_that_dies_is_replaced_and_its_lanes_go_on_where_they_were(
     assert contents(tmp_path / "run") == contents(directory)
 
 
-class _Cut(Exception):
-    pass
-
-
 @pytest.mark.parametrize("retention", [None, KeepLatest(transitions=60)])
 def test_a_trial_that_was_cut_off_after_any_round_goes_on_to_the_bit(
-    retention: KeepLatest | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    retention: KeepLatest | None, tmp_path: Path
 ) -> None:
     """Every life makes three rounds; all that is held is recalled by replaying what the lanes played."""
     choices = {} if retention is None else {"retention": retention}
     train(tmp_path / "whole", protocol(**choices))
-    write = Lockstep._write_checkpoint
-    lives = 0
-
-    def cut(loop: Lockstep) -> None:
-        nonlocal lives
-        write(loop)
-        if loop._state.rounds % 3 == 0 and not loop._state.schedule.finished:
-            lives += 1
-            raise _Cut
-
-    monkeypatch.setattr(Lockstep, "_write_checkpoint", cut)
-    while True:
-        try:
-            train(tmp_path / "run", protocol(**choices))
-            break
-        except _Cut:
-            pass
-    assert lives > 10
+    assert train_in_pieces(tmp_path / "run", protocol(**choices)) > 10
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 
 
-def test_with_convolutions_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_convolutions_too(tmp_path: Path) -> None:
     learning = LearningSettings(
         schedule=ScheduleSettings(interactions=400, interval=200),
         value=ValueSettings(at_least=16, every=8, batch=16, refresh=20),
@@ -161,19 +141,7 @@ def test_with_convolutions_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     )
     pong = make_protocol("pong", agent="n-cpl", budget=10, max_frames=150, learning=learning)
     train(tmp_path / "whole", pong)
-    write = Lockstep._write_checkpoint
-
-    def cut(loop: Lockstep) -> None:
-        write(loop)
-        if loop._state.rounds in (1, 3):
-            raise _Cut
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Lockstep, "_write_checkpoint", cut)
-        for _ in range(2):
-            with pytest.raises(_Cut):
-                train(tmp_path / "run", pong)
-    train(tmp_path / "run", pong, workers=2, episodes_at_once=1)
+    assert train_in_pieces(tmp_path / "run", pong, every=2, workers=(1, 2)) >= 2
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 
 

@@ -130,11 +130,13 @@ class TestUnitFeatures:
     def test_a_unit_is_true_one_way_or_the_other(self) -> None:
         node = node_of(State(np.zeros(1)))
         node.units = np.array([0.0, 2.5, 0.0], dtype=np.float32)
-        assert UnitFeatures(3)(node).tolist() == [0, 3, 4]
+        features = UnitFeatures()  # as many as the first node has
+        assert features(node).tolist() == [0, 3, 4]
+        assert features.size == 6
 
     def test_without_a_network_there_are_none(self) -> None:
         with pytest.raises(InputError, match="no network was asked"):
-            UnitFeatures(3)(node_of(State(np.zeros(1))))
+            UnitFeatures()(node_of(State(np.zeros(1))))
 
     def test_they_are_asked_for_when_a_node_is_generated_together_with_what_else_is_wanted(self) -> None:
         """The network has one unit for each cell of the corridor, active from that cell on."""
@@ -151,7 +153,7 @@ class TestUnitFeatures:
             return {head: everything[head] for head in heads}
 
         heuristics = Heuristics((Heuristic(frozenset({"units", "policy"}), evaluate),))
-        pruning = NoveltyPruning(UnitFeatures(6, heads=("units", "policy")), DepthTable())
+        pruning = NoveltyPruning(UnitFeatures(heads=("units", "policy")), DepthTable())
         planner = Rollouts(pruning, 100, LeafValues())
         lookahead = Lookahead(corridor, corridor.start(), base_policy=None, termination_cost=0.0)
         lookahead.begin_time_step()
@@ -196,7 +198,7 @@ class TestGreatestValues:
 
 def test_a_head_that_no_network_has_is_named() -> None:
     corridor = Corridor(6)
-    planner = Rollouts(NoveltyPruning(UnitFeatures(6), DepthTable()), 100, LeafValues())
+    planner = Rollouts(NoveltyPruning(UnitFeatures(), DepthTable()), 100, LeafValues())
     lookahead = Lookahead(corridor, corridor.start(), base_policy=UNIFORM, termination_cost=0.0)
     lookahead.begin_time_step()
     with pytest.raises(InputError, match="asks for 'units', and there is no network that has it"):

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,13 @@ from noveltree.agents import AGENTS
 from noveltree.episodes import Play, drive, drive_stream
 from noveltree.errors import InputError, NoveltreeError, RecordError
 from noveltree.heuristics import UNINFORMED, Heuristics
-from noveltree.lookahead import UctNode
+from noveltree.lookahead import ActionValues, MarkedNode, Meter, Planning, UctNode
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.records.play_file import read_play, write_play
 from noveltree.simulators import Atari, Corridor, Simulator, State, Transition
 from noveltree.tree import (
     UNIFORM,
+    Arrays,
     Lookahead,
     Node,
     Probabilities,
@@ -33,18 +34,22 @@ from noveltree.tree import (
     restore_lookahead,
     store_lookahead,
 )
-from tests.support.worlds import EVERYWHERE
+from tests.support.agents import EVERYWHERE, PLAYABLE_AT_ONCE
 
 PAUSE, END = 4, 6
 
 #: Game, features, agent, and whether networks are asked.
 CASES = [
-    *(("corridor", "atoms", agent, networks) for agent in EVERYWHERE for networks in (False, True)),
+    *(("corridor", "atoms", agent, True) for agent in EVERYWHERE),
+    *(("corridor", "atoms", agent, False) for agent in PLAYABLE_AT_ONCE),
     *(("pong", "pixels", agent, False) for agent in ("riw-c", "riw-d", "uct", "iw1", "rtdp", "unpruned")),
     *(("pong", "bprost", agent, False) for agent in ("riw-c", "riw-d")),
     ("pong", "pixels", "riw-c", True),
     ("pong", "bprost", "riw-d", True),
+    ("pong", "units", "pi-hiw", True),
 ]
+#: Presets of earlier planners, which mark nodes for later time steps.
+MARKING = ("bandres-2018-103", "bandres-2018-ns-ra-107", "lipovetzky-2015")
 
 
 @functools.cache
@@ -68,7 +73,9 @@ class Networks:
     def heuristics(self) -> Heuristics:
         """Never the same one twice, as if the networks were loaded anew."""
         return Heuristics.of(
-            policy=lambda nodes: self._base_policy(nodes), value=lambda nodes: self._termination_cost(nodes)
+            policy=lambda nodes: self._base_policy(nodes),
+            value=lambda nodes: self._termination_cost(nodes),
+            units=lambda nodes: self._units(nodes),
         )
 
     def _base_policy(self, nodes: Sequence[Node]) -> np.ndarray:
@@ -79,6 +86,10 @@ class Networks:
 
     def _termination_cost(self, nodes: Sequence[Node]) -> np.ndarray:
         return np.array([np.cos(self._see("termination cost", node)) / 3 for node in nodes])
+
+    def _units(self, nodes: Sequence[Node]) -> np.ndarray:
+        seen = np.array([self._see("units", node) for node in nodes])
+        return np.maximum(np.sin(seen[:, None] * np.arange(1, 6)), 0).astype(np.float32)
 
     def _see(self, question: str, node: Node) -> float:
         seen = 0.0
@@ -170,10 +181,31 @@ def test_a_play_that_was_written_and_read_goes_on_as_if_it_had_not_been(
             drive([read], again, decisions=END - PAUSE)
             assert account(read) == account(play)
             if features == "atoms":  # whose numbers are given as values are met, in each process anew
-                for node in (*read.lookahead.nodes(), *play.lookahead.nodes()):
+                for node in (*family(read.lookahead), *family(play.lookahead)):
                     node.witness = min(node.witness, 0)
             assert_equal(read.lookahead, play.lookahead)
     assert networks_read.asked == networks.asked
+
+
+@pytest.mark.parametrize("preset", MARKING)
+def test_marks_that_outlive_a_time_step_are_written_and_read(preset: str, tmp_path: Path) -> None:
+    protocol, path = make_protocol("berzerk", preset=preset, budget=200), tmp_path / "paused.safetensors"
+    with fresh_play(protocol) as play, contextlib.closing(protocol.make_simulator()) as simulator:
+        nodes: list[Node] = []
+        while len(nodes) < 6:  # enough were kept
+            drive([play], decisions=1)
+            nodes = list(play.lookahead.nodes())
+        for node in nodes[1::3]:  # a short play leaves few marks of its own
+            assert isinstance(node, MarkedNode)
+            node.lost = node.pruned = True
+            node.repetitions = 1
+        write_play(path, play, protocol)
+        read = read_play(path, protocol, simulator)
+        assert_equal(read.lookahead, play.lookahead)
+        drive([play], decisions=2)
+        drive([read], decisions=2)
+        assert account(read) == account(play)
+        assert_equal(read.lookahead, play.lookahead)
 
 
 @pytest.mark.parametrize("agent", EVERYWHERE)
@@ -462,6 +494,68 @@ class TestArrays:
         ):
             with pytest.raises(InputError, match=complaint):
                 stored(**found)  # type: ignore[arg-type]
+
+
+@dataclass
+class Homesick:
+    """A planner that goes on from what it remembers besides the tree: every third step leads back."""
+
+    steps: int = 0
+    node_type: type[Node] = Node
+
+    def plan(self, lookahead: Lookahead, meter: Meter, *, rng: np.random.Generator) -> Planning:
+        yield from ()
+        self.steps += 1
+
+    def action_values(self, lookahead: Lookahead) -> ActionValues:
+        return [float(self.steps % 3 == 0), 0.5]
+
+    def memory(self) -> Arrays:
+        return {"steps": np.array([self.steps])}
+
+    def remember(self, memory: Arrays, lookahead: Lookahead) -> None:
+        if memory.keys() != {"steps"} or memory["steps"].shape != (1,):
+            raise RecordError("The steps are missing.")
+        self.steps = int(memory["steps"][0])
+
+
+class TestMemory:
+    @pytest.fixture
+    def protocol(self, monkeypatch: pytest.MonkeyPatch) -> Protocol:
+        agent = replace(AGENTS["random"], name="homesick", assemble=lambda start, settings: Homesick())
+        monkeypatch.setitem(AGENTS, "homesick", agent)
+        return make_protocol("corridor", agent="homesick")
+
+    def test_what_a_planner_remembers_is_written_and_read(self, protocol: Protocol, tmp_path: Path) -> None:
+        with fresh_play(protocol) as play, fresh_play(protocol) as whole:
+            drive([whole], decisions=7)
+            for _ in range(7):
+                drive([play], decisions=1)
+                write_play(tmp_path / "paused", play, protocol)
+                play = read_play(tmp_path / "paused", protocol, play.lookahead.simulator)
+            assert account(play) == account(whole)
+        assert [decision.action for decision in whole.decisions] == [1, 1, 0, 1, 1, 0, 1]
+
+    def test_what_does_not_fit_is_refused(self, protocol: Protocol, written: Path, tmp_path: Path) -> None:
+        with fresh_play(protocol) as play:
+            drive([play], decisions=2)
+            write_play(path := tmp_path / "paused", play, protocol)
+        with pytest.raises(RecordError, match=r"cannot be read as a paused play\. The steps are missing"):
+            self.read(path, protocol, lambda arrays: arrays.pop("planner.steps"))
+        path.write_bytes(written.read_bytes())
+        with pytest.raises(RecordError, match="all actions remember nothing of an episode, and there is a"):
+            self.read(path, protocol_of("corridor", "atoms", "riw-c"), lambda a: a.update({"planner.a": a["time"]}))
+
+    def read(self, path: Path, protocol: Protocol, change: Change) -> Play:
+        data = path.read_bytes()
+        arrays = safetensors.numpy.load(data)
+        change(arrays)
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        path.write_bytes(signed(arrays, header["__metadata__"]["play"]))
+        return read_play(path, protocol, protocol.make_simulator())
+
+    def test_the_file_of_a_planner_that_remembers_nothing_has_nothing_of_it(self, written: Path) -> None:
+        assert not any(name.startswith("planner") for name in safetensors.numpy.load(written.read_bytes()))
 
 
 class TestSimulators:

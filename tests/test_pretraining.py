@@ -18,7 +18,7 @@ from noveltree.collection import InProcess, Order, collect_all
 from noveltree.collection.orders import PathRecorder
 from noveltree.episodes import End, Play, drive
 from noveltree.errors import InputError
-from noveltree.learning.settings import PaperEncoder, PretrainingSettings, SmallEncoder, VaeSettings
+from noveltree.learning.vae_settings import PaperEncoder, PretrainingSettings, SmallEncoder, VaeSettings
 from noveltree.protocol import default_learning, make_protocol, parse_protocol
 from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory

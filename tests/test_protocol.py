@@ -76,8 +76,27 @@ OTHERS: dict[str, Any] = {
     "latent_threshold": 0.5,
     "duplicates": True,
     "tie_breaking": "larger-subtree",
+    "cached_nodes": "tested-first",
+    "most_nodes": 5_000,
+    "visits": "counted",
+    "repetitions": True,
+    "lost_nodes": "leave",
+    "subtables": True,
+    "risk_averse": "root",
+    "untried": "zero",
+    "successors": "random",
+    "pruned_nodes": "tested",
+    "subtree_cap": 30_000,
     "rollout_depth": 10,
     "exploration": 1.0,
+    "noise_share": 0.5,
+    "noise_alpha": 0.3,
+    "drawn_steps": 0,
+    "value_scale": "raw",
+    "tiles": "16x14",
+    "levels": 16,
+    "abstract_width": "1",
+    "actions": "learnt",
     "simulator_version": "ale-py 0.12.2",
     "rom_md5": None,
     "noveltree_version": "0.2.0",
@@ -108,17 +127,32 @@ def test_the_default_is_the_protocol_of_the_paper() -> None:
     assert protocol.max_steps == 1_200
 
 
+BANDRES = {
+    **{"agent": "riw-d", "features": "bprost-background", "action_set": "full", "frame_skip": 15, "discount": 1.0},
+    **{"max_frames": 18_000, "horizon": 1_500, "cached_nodes": "tested-when-met", "repetitions": True},
+    **{"lost_nodes": "leave", "untried": "zero"},
+}
+COUNTED = {"budget_unit": "interactions", "visits": "counted"}
+RISK_AVERSE = {"risk_averse": "parent", "tie_breaking": "longest-branch"}
+
+
 @pytest.mark.parametrize(
     ("preset", "expected"),
     [
         ("junyent-2021", {"agent": "riw-d", "discount": 0.99, "tie_breaking": "larger-subtree", "budget": 100.0}),
-        ("bandres-2018", {"agent": "riw-d", "features": "bprost", "budget": 0.5, "budget_unit": "seconds"}),
-        ("bandres-2018-32s", {"agent": "riw-d", "action_set": "full", "budget": 32.0, "budget_unit": "seconds"}),
+        ("bandres-2018", {**BANDRES, "budget": 0.5, "budget_unit": "seconds", "visits": None}),
+        ("bandres-2018-32s", {**BANDRES, "budget": 32.0, "budget_unit": "seconds", "visits": None}),
+        ("bandres-2018-103", {**BANDRES, **COUNTED, "budget": 103.0, "tie_breaking": "random"}),
+        ("bandres-2018-4100", {**BANDRES, **COUNTED, "budget": 4_100.0, "risk_averse": None}),
+        ("bandres-2018-ra-101", {**BANDRES, **COUNTED, **RISK_AVERSE, "budget": 101.0, "subtables": None}),
+        ("bandres-2018-ra-3300", {**BANDRES, **COUNTED, **RISK_AVERSE, "budget": 3_300.0}),
+        ("bandres-2018-ns-ra-107", {**BANDRES, **COUNTED, **RISK_AVERSE, "budget": 107.0, "subtables": True}),
         (
             "lipovetzky-2015",
             {
                 **{"agent": "iw1", "features": "ram", "action_set": "full", "frame_skip": 5, "horizon": 300},
-                **{"discount": 0.995, "budget": 150_000.0, "budget_unit": "frames"},
+                **{"discount": 0.995, "budget": 150_000.0, "budget_unit": "frames", "successors": "random"},
+                **{"pruned_nodes": "tested", "subtree_cap": 30_000, "max_frames": 18_000},
             },
         ),
     ],
@@ -130,7 +164,9 @@ def test_a_preset_has_the_settings_of_its_paper(preset: str, expected: dict[str,
 
 def test_the_presets_are_these() -> None:
     assert sorted(PRESETS) == [
-        *("bandres-2018", "bandres-2018-32s", "junyent-2021", "lipovetzky-2015", "otoole-2021"),
+        *("bandres-2018", "bandres-2018-103", "bandres-2018-32s", "bandres-2018-4100"),
+        *("bandres-2018-ns-ra-107", "bandres-2018-ra-101", "bandres-2018-ra-3300"),
+        *("junyent-2021", "lipovetzky-2015", "otoole-2021"),
     ]
 
 
@@ -309,7 +345,11 @@ def test_a_budget_that_makes_no_sense_is_refused(choices: dict[str, Any], compla
         ("pong", {"preset": "otole-2021"}, "Unknown preset 'otole-2021'. Did you mean 'otoole-2021'?"),
         ("pong", {"agent": "riw"}, "Unknown agent 'riw'. Did you mean 'riw-"),
         ("pong", {"features": "pixel"}, "Unknown feature set 'pixel'. Did you mean 'pixels'?"),
-        ("pong", {"tie_breaking": "coin"}, "Unknown tie-breaking 'coin'. Known: larger-subtree, policy, random."),
+        (
+            "pong",
+            {"tie_breaking": "coin"},
+            "Unknown tie-breaking 'coin'. Known: larger-subtree, longest-branch, policy, product, random, softmax.",
+        ),
     ],
 )
 def test_an_unknown_name_is_answered_with_the_known_ones(

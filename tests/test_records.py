@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from noveltree.agents import AGENTS
 from noveltree.episodes import Decision, End, drive
 from noveltree.errors import NoveltreeError, OutputError, RecordError
 from noveltree.protocol import make_protocol
@@ -27,7 +26,7 @@ from noveltree.records import (
     write_episode,
 )
 from noveltree.replay import Verification, verify_episode
-from tests.support.worlds import EVERYWHERE
+from tests.support.agents import PLAYABLE_AT_ONCE
 
 
 def played(game: str, *, steps: int | None = None, **choices: Any) -> EpisodeRecord:
@@ -73,7 +72,7 @@ def tamper(path: Path, change: Callable[[dict[str, Any]], None], *, cover_up: bo
 # Writing and reading
 
 
-@pytest.mark.parametrize("agent", EVERYWHERE)
+@pytest.mark.parametrize("agent", PLAYABLE_AT_ONCE)
 def test_what_is_read_is_what_was_written(tmp_path: Path, agent: str) -> None:
     record = played("corridor", agent=agent, budget=12)
     path = tmp_path / "episode.json"
@@ -260,7 +259,7 @@ def test_a_file_is_not_read_beyond_the_size_of_any_episode(monkeypatch: pytest.M
 # Verification
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", PLAYABLE_AT_ONCE)
 def test_episodes_of_all_agents_hold_on_atari(agent: str) -> None:
     record = played("qbert", agent=agent, steps=6, budget=12)
     assert verify_episode(record) == Verification(holds=True, score=record.episode.score, finding="")
@@ -279,10 +278,34 @@ def test_episodes_hold_on_other_simulators(game: str) -> None:
         {"game": "breakout", "mode": 4, "difficulty": 1, "action_set": "full", "frame_skip": 4},
         {"game": "yars_revenge", "features": "bprost"},
         {"game": "freeway", "features": "ram"},
+        {"game": "gravitar", "preset": "bandres-2018-ns-ra-107"},
+        {"game": "kangaroo", "preset": "lipovetzky-2015"},
     ],
 )
 def test_episodes_hold_with_other_settings(choices: dict[str, Any]) -> None:
     assert verify_episode(played(**choices, budget=10, steps=5)).holds
+
+
+@pytest.mark.parametrize("risk_averse", ["parent", "root"])
+def test_what_a_risk_averse_planner_fears_is_not_in_its_score(risk_averse: str) -> None:
+    """Three interactions do not save the ball: a life is lost, and seen coming."""
+    record = played("breakout", agent="riw-d", risk_averse=risk_averse, budget=3, steps=40)
+    assert verify_episode(record).holds
+    assert min(record.episode.rewards) == 0.0
+    values = [
+        value for decision in record.episode.decisions for value in decision.action_values if value is not None
+    ]
+    assert min(values) <= -499_900.0
+
+
+def test_where_visits_count_a_walk_may_go_on_beyond_the_budget() -> None:
+    record = played("corridor", agent="riw-d", visits="counted", horizon=7, budget=30, steps=3)
+    assert verify_episode(record).holds
+    assert verify_episode(with_decision(record, 1, interactions=30 + 1 + 7)).holds
+    verification = verify_episode(with_decision(record, 1, interactions=30 + 1 + 8))
+    assert verification.finding == "a decision took 39 interactions, more than 38"
+    free = replace(record, protocol=make_protocol("corridor", agent="riw-d", horizon=7, budget=30))
+    assert not verify_episode(with_decision(free, 1, interactions=30 + 2)).holds
 
 
 def test_a_truncated_episode_holds_at_the_limit_and_not_before_it_or_beyond() -> None:
@@ -466,4 +489,4 @@ def test_an_unused_name_is_never_one_that_exists(tmp_path: Path) -> None:
 
 def test_every_field_of_a_decision_is_recorded(file: Path) -> None:
     columns = json.loads(file.read_bytes())["decisions"]
-    assert set(columns) == set(Decision.__dataclass_fields__) - {"action_values"}
+    assert set(columns) == set(Decision.__dataclass_fields__) - {"action_values", "root_value"}

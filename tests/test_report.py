@@ -166,6 +166,7 @@ class TestPaper:
             "paper-scores",
             "paper-human",
             "paper-curves",
+            "planners",
             "taxonomy",
             "settings",
         ]

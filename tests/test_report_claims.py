@@ -32,6 +32,7 @@ from noveltree.results import (
     read_records,
     results_of_arrays,
     results_of_frame,
+    table_of_planners,
 )
 from noveltree.results.comparable import settings_in_words
 from tests.support.benchmarks import TINY, create, played
@@ -172,7 +173,7 @@ class TestMarks:
     def test_published_agents_under_other_conditions_have_a_dagger(self) -> None:
         settings = table(report(published=True), "settings")
         marked = {row[0].text for row in settings.rows if "†" in row[0].text}
-        assert marked == {agent.title + " †" for agent in published_agents()[8:]}
+        assert marked == {agent.title + " †" for agent in (*published_agents()[8:], *table_of_planners())}
 
     def test_published_agents_are_called_so_in_rows_too(self) -> None:
         mine = results_of_arrays({"RIW_C": [[300.0], [310.0]]}, ["breakout"]).agents

@@ -15,10 +15,10 @@ from noveltree.replay import verify_episode
 from noveltree.simulators import (
     SIMULATOR_KINDS,
     Corridor,
+    Observed,
     Simulator,
     SimulatorKind,
     SimulatorSettings,
-    Size,
     find_game,
     get_kind,
     register_simulator,
@@ -33,7 +33,7 @@ class Hallways(SimulatorKind):
     title = "hallway"
     takes = ("mode",)
 
-    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool, screen: Size | None) -> Simulator:
+    def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
         return Corridor(int(game.removeprefix("hallway-")), wait=settings.mode == 1)
 
     def find(self, game: str) -> str | None:
@@ -119,8 +119,8 @@ def test_a_game_belongs_to_the_kind_that_knows_it(game: str, kind: str, name: st
 
 
 def test_features_say_what_has_to_be_observed() -> None:
-    assert {"bprost"} == NEEDS_TILES
-    assert set(FEATURE_SETS) > NEEDS_TILES
-    for features in ("bprost", "pixels"):
+    assert NEEDS_TILES == {"bprost": True, "bprost-background": "foreground"}
+    assert set(FEATURE_SETS) > NEEDS_TILES.keys()
+    for features in ("bprost", "bprost-background", "pixels"):
         start = make_protocol("pong", features=features).make_simulator().start()
         assert (getattr(start, "tiles") is not None) == (features in NEEDS_TILES)  # noqa: B009

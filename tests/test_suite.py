@@ -16,8 +16,8 @@ from noveltree.errors import InputError, UnknownNameError
 from noveltree.protocol import PRESETS, Protocol, make_protocol
 from noveltree.simulators import AtariKind
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
+from tests.support.agents import EVERYWHERE
 from tests.support.benchmarks import SMALL, TINY
-from tests.support.worlds import EVERYWHERE
 
 
 def with_line(line: str, text: str = TINY) -> str:
@@ -226,6 +226,11 @@ class TestEstimates:
         estimates = estimate(trials)
         assert len(estimates) == len(trials)
         assert all(each.seconds > 0 and each.size > 0 for each in estimates)
+
+    def test_where_an_agent_needs_networks_time_is_measured_without_it(self) -> None:
+        lines = ("name: x", "games: [corridor]", "agents: [pi-iw]", "trials: 1", "evaluation_episodes: 1")
+        text = "\n".join([*lines, "training_interactions: 900"])
+        assert all(each.seconds > 0 for each in estimate(plan_suite(parse_suite(text))))
 
     def test_a_budget_of_seconds_is_its_own_estimate(self) -> None:
         text = TINY.replace("budget: 5", "budget: 0.5, budget_unit: seconds")

@@ -24,9 +24,9 @@ from noveltree.collection import Listener, Order, collect_all
 from noveltree.declarations import SettingsModel, setting
 from noveltree.episodes import Episode
 from noveltree.learning.architecture import Architecture, Head
-from noveltree.learning.experience import CriticalPath, Experience
+from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inputs import InputShape
-from noveltree.learning.learner import Losses
+from noveltree.learning.learner import Learner, Losses
 from noveltree.learning.networks import Network
 from noveltree.learning.settings import LearnerSettings, ScheduleSettings
 from noveltree.learning.snapshot import Snapshot
@@ -84,22 +84,18 @@ class ToySettings(LearnerSettings):
         return ToyLearner(snapshot, self, device=device)
 
 
-class ToyLearner:
+class ToyLearner(Learner):
     """Learns at the end of a generation, from all its transitions at once."""
 
     def __init__(self, snapshot: Snapshot, settings: ToySettings, *, device: str) -> None:
+        super().__init__(snapshot.networks[STEPS_LEFT].input)
         self._settings = settings
         self._device = device
         self._architecture = snapshot.networks[STEPS_LEFT]
-        self.experience = Experience(self._architecture.input)
         self.restore(snapshot)
 
     def restore(self, snapshot: Snapshot) -> None:
         self._network = Network(self._architecture, snapshot.weights[STEPS_LEFT], device=self._device)
-
-    def take_in(self, path: CriticalPath, *, rng: np.random.Generator) -> Losses:
-        self.experience.add(path)
-        return {}
 
     def close_interval(self, *, rng: np.random.Generator) -> Losses:
         inputs = torch.from_numpy(self.experience.inputs(np.arange(len(self.experience))))
@@ -114,10 +110,6 @@ class ToyLearner:
             optimiser.step()
             losses.append(float(loss.detach()))
         return {STEPS_LEFT: losses}
-
-    def keep(self, count: int, *, drop_newest: int = 0) -> None:
-        paths = self.experience.paths[: len(self.experience.paths) - drop_newest]
-        self.experience.keep(paths[len(paths) - count :])
 
     def snapshot(self) -> Snapshot:
         return Snapshot({STEPS_LEFT: self._architecture}, True, {STEPS_LEFT: self._network.weights()}, {})

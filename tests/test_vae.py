@@ -21,7 +21,6 @@ from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inference import make_inference, remembering
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.networks import Network
-from noveltree.learning.settings import PaperEncoder, PretrainingSettings, SmallEncoder, VaeSettings
 from noveltree.learning.snapshot import read_snapshot
 from noveltree.learning.vae import (
     Vae,
@@ -33,6 +32,7 @@ from noveltree.learning.vae import (
     reconstruction_loss,
 )
 from noveltree.learning.vae_learner import VaeLearner
+from noveltree.learning.vae_settings import PaperEncoder, PretrainingSettings, SmallEncoder, VaeSettings
 from noveltree.lookahead import Interactions, LeafValues, NoveltyPruning, Rollouts, TestedWhenMet
 from noveltree.novelty import DepthTable
 from noveltree.simulators import Atari, Corridor, State

@@ -75,7 +75,9 @@ class Heuristics:
         for question, answer in zip(questions, answers, strict=True):
             if len(answer) < len(question.heads):
                 missing = next(head for head in question.heads if head not in answer)
-                raise InputError(f"A planner asks for {missing!r}, and there is no network that has it.")
+                raise InputError(
+                    f"A planner asks for {missing!r}, and there is no network that has it: train the agent first."
+                )
         return list(answers)
 
 

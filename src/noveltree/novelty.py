@@ -1,8 +1,9 @@
 """Novelty tables: which features were seen in the lookahead of a time step, and how deep (Definitions 4 and 5).
 
-A table is a function of features and depths alone. `enter` is for a newly generated node: the feature that made it
-novel comes out of the same pass over its features that enters them. `holds` and `holder` ask about a node that is
-met again, and change nothing. Every answer names a feature, or none, so that a node can say what made it novel.
+A table is a function of features and of one measure of nodes: their depth, or what was collected on the way there.
+`enter` is for a newly generated node: the feature that made it novel comes out of the same pass over its features
+that enters them. `holds` and `holder` ask about a node that is met again, and change nothing. Every answer names a
+feature, or none, so that a node can say what made it novel.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from noveltree.features.feature_set import Indices
 from noveltree.kernels import kernel
-from noveltree.tree import NO_FEATURE
+from noveltree.tree import NO_FEATURE, Node
 
 
 class NoveltyTable(ABC):
@@ -30,6 +31,10 @@ class NoveltyTable(ABC):
         """How many features there is room for."""
         return self._entries.size
 
+    def of(self, node: Node, root: Node) -> NoveltyTable:
+        """The table in which a node below a root is looked up: this one, whatever the node."""
+        return self
+
     def clear(self) -> None:
         """Forget everything: a new time step begins."""
         self._entries.fill(self._blank)
@@ -41,16 +46,16 @@ class NoveltyTable(ABC):
         self._entries = grown
 
     @abstractmethod
-    def enter(self, features: Indices, depth: int) -> int:
-        """Enter the features of a node `depth` actions below the root; one that made it novel, or NO_FEATURE."""
+    def enter(self, features: Indices, measure: float) -> int:
+        """Enter the features of a node of this measure; one that made it novel, or NO_FEATURE."""
 
     @abstractmethod
-    def holds(self, feature: int, depth: int) -> bool:
-        """Does a feature that made a node at `depth` novel still do so?"""
+    def holds(self, feature: int, measure: float) -> bool:
+        """Does a feature that made a node of this measure novel still do so?"""
 
     @abstractmethod
-    def holder(self, features: Indices, depth: int) -> int:
-        """One of the features of a node at `depth` that would make it novel, or NO_FEATURE; nothing is entered."""
+    def holder(self, features: Indices, measure: float) -> int:
+        """One of the features of such a node that would make it novel, or NO_FEATURE; nothing is entered."""
 
 
 class ClassicTable(NoveltyTable):
@@ -59,13 +64,13 @@ class ClassicTable(NoveltyTable):
     def __init__(self) -> None:
         super().__init__(np.False_)
 
-    def enter(self, features: Indices, depth: int) -> int:
+    def enter(self, features: Indices, measure: float) -> int:
         return _see(self._entries, features)
 
-    def holds(self, feature: int, depth: int) -> bool:
+    def holds(self, feature: int, measure: float) -> bool:
         return feature != NO_FEATURE  # decided once, when the node was entered
 
-    def holder(self, features: Indices, depth: int) -> int:
+    def holder(self, features: Indices, measure: float) -> int:
         return _first_unseen(self._entries, features)
 
 
@@ -75,15 +80,35 @@ class DepthTable(NoveltyTable):
     def __init__(self) -> None:
         super().__init__(np.int16(np.iinfo(np.int16).max))
 
-    def enter(self, features: Indices, depth: int) -> int:
-        return _lower(self._entries, features, depth)
+    def enter(self, features: Indices, measure: float) -> int:
+        return _lower(self._entries, features, measure)
 
-    def holds(self, feature: int, depth: int) -> bool:
+    def holds(self, feature: int, measure: float) -> bool:
         """Is the feature true nowhere shallower?"""
-        return feature != NO_FEATURE and bool(self._entries[feature] >= depth)
+        return feature != NO_FEATURE and bool(self._entries[feature] >= measure)
 
-    def holder(self, features: Indices, depth: int) -> int:
-        return _first_from(self._entries, features, depth)
+    def holder(self, features: Indices, measure: float) -> int:
+        return _first_from(self._entries, features, measure)
+
+
+class RewardTable(NoveltyTable):
+    """Shleyfman et al. (2016): a node is novel if it makes some feature true with more reward than any before it.
+
+    The measure is the reward that was collected. Entries are what is missing to it, so that smaller is better.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(np.float64(np.inf))
+
+    def enter(self, features: Indices, measure: float) -> int:
+        return _lower(self._entries, features, -measure)
+
+    def holds(self, feature: int, measure: float) -> bool:
+        """Is the feature true nowhere with more reward?"""
+        return feature != NO_FEATURE and bool(self._entries[feature] >= -measure)
+
+    def holder(self, features: Indices, measure: float) -> int:
+        return _first_from(self._entries, features, -measure)
 
 
 @kernel
@@ -107,20 +132,20 @@ def _first_unseen(seen: NDArray[np.bool_], features: Indices) -> int:
 
 
 @kernel
-def _lower(smallest: NDArray[np.int16], features: Indices, depth: int) -> int:
-    """Enter the features; one of those whose smallest depth that lowered, or -1."""
+def _lower(smallest: NDArray[Any], features: Indices, measure: float) -> int:
+    """Enter the features; one of those whose smallest measure that lowered, or -1."""
     lowered = -1
     for i in range(features.shape[0]):
-        if smallest[features[i]] > depth:
-            smallest[features[i]] = depth
+        if smallest[features[i]] > measure:
+            smallest[features[i]] = measure
             lowered = features[i]
     return lowered
 
 
 @kernel
-def _first_from(smallest: NDArray[np.int16], features: Indices, depth: int) -> int:
-    """The first of the features whose smallest depth is `depth` or more, or -1."""
+def _first_from(smallest: NDArray[Any], features: Indices, measure: float) -> int:
+    """The first of the features whose smallest measure is this one or a greater one, or -1."""
     for i in range(features.shape[0]):
-        if smallest[features[i]] >= depth:
+        if smallest[features[i]] >= measure:
             return int(features[i])
     return -1

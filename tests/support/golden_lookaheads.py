@@ -24,6 +24,9 @@ CASES: dict[str, dict[str, Any]] = {
     "breakout-riw-d": {"game": "breakout", "agent": "riw-d", "budget": 30},
     "qbert-iw1-ram": {"game": "qbert", "agent": "iw1", "budget": 100, "features": "ram"},
     "pong-riw-d-bprost": {"game": "pong", "agent": "riw-d", "budget": 30, "features": "bprost"},
+    "qbert-p-iw-ram": {"game": "qbert", "agent": "p-iw", "budget": 150, "features": "ram"},
+    "qbert-2bfs-ram": {"game": "qbert", "agent": "2bfs", "budget": 150, "features": "ram"},
+    "breakout-alphazero": {"game": "breakout", "agent": "alphazero", "budget": 30},
     "freeway-unpruned": {"game": "freeway", "agent": "unpruned", "budget": 30, "horizon": 10},
 }
 

@@ -22,11 +22,9 @@ from noveltree.learning.cpl import CplLearner  # loads torch, before anything is
 from noveltree.learning.settings import (
     IntervalsSettings,
     LockstepSettings,
-    PretrainingSettings,
-    SmallEncoder,
-    VaeSettings,
 )
 from noveltree.learning.snapshot import Snapshot
+from noveltree.learning.vae_settings import PretrainingSettings, SmallEncoder, VaeSettings
 from noveltree.protocol import Protocol, make_protocol, play_episode
 from noveltree.trial import train
 from tests.support.processes import children_of

@@ -9,14 +9,10 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from noveltree.agents import AGENTS
 from noveltree.features import FeatureSet
 from noveltree.lookahead import Interactions
 from noveltree.simulators import State, Transition
 from noveltree.tree import UNIFORM, Lookahead, Node
-
-#: Agents that play in every simulator; the others need the screens of Atari games.
-EVERYWHERE = [name for name in AGENTS if name != "vae-iw"]
 
 
 class TableState(State):

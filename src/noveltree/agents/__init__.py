@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from noveltree.agents.agent import PAPER_BUDGET as PAPER_BUDGET
 from noveltree.agents.agent import Agent as Agent
-from noveltree.agents.learners import CPL, N_CPL, N_CPL_D
-from noveltree.agents.learners import N_CPL_PLUS as N_CPL_PLUS
-from noveltree.agents.learners import VAE_IW as VAE_IW
-from noveltree.agents.planners import BFS, IW1, RANDOM, RIW_C, RIW_D, RIW_PLUS, RTDP, UCT, UNPRUNED
+from noveltree.agents.learners import ALPHAZERO, CPL, N_CPL, N_CPL_D, N_CPL_PLUS, PI_HIW, PI_IW, PI_IW_PLUS, VAE_IW
+from noveltree.agents.planners import BFS, IW1, P_IW, RANDOM, RIW_C, RIW_D, RIW_PLUS, RTDP, TWO_BFS, UCT, UNPRUNED
 from noveltree.agents.settings import Settings as Settings
 from noveltree.errors import UnknownNameError
 
 AGENTS: dict[str, Agent] = {
     agent.name: agent
     for agent in (
-        *(RIW_C, RIW_D, RIW_PLUS, IW1, BFS, UCT, RTDP, UNPRUNED, RANDOM),
+        *(RIW_C, RIW_D, RIW_PLUS, IW1, P_IW, TWO_BFS, BFS, UCT, RTDP, UNPRUNED, RANDOM),
         *(N_CPL, N_CPL_D, CPL, N_CPL_PLUS),
-        VAE_IW,
+        *(PI_IW, PI_IW_PLUS, PI_HIW, ALPHAZERO, VAE_IW),
     )
 }
 

@@ -9,16 +9,16 @@ from typing import Any, Literal
 from noveltree.agents.settings import Settings
 from noveltree.errors import InputError
 from noveltree.heuristics import Heuristics
-from noveltree.lookahead import TIE_BREAKINGS, ActionSelection, Planner, best_action
+from noveltree.lookahead import POLICY, SELECTIONS, VALUE, ActionSelection, Planner
 from noveltree.reading import validated
-from noveltree.simulators import State
+from noveltree.simulators import Size, State
 
 #: The budget of the paper: interactions per time step.
 PAPER_BUDGET = 100
 
 
 def _best_action(settings: Settings) -> ActionSelection:
-    return best_action(TIE_BREAKINGS[settings.tie_breaking])
+    return SELECTIONS[settings.tie_breaking]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Agent:
     name: str
     summary: str
     """One line for people."""
-    novelty: Literal["classic", "depth", "none"]
+    novelty: Literal["classic", "depth", "reward", "none"]
     """What decides which nodes are pruned."""
     assemble: Callable[[State, Settings], Planner]
     """Put a planner for one episode together, given the start state and the settings."""
@@ -49,6 +49,11 @@ class Agent:
     default_budget: Callable[[int, Settings], int] = lambda actions, settings: PAPER_BUDGET
     """Interactions per time step unless said otherwise, given the number of actions."""
 
+    @property
+    def needs_networks(self) -> bool:
+        """Whether it cannot play before there are networks: what it asks for is more than a policy and a value."""
+        return self.untrained is None and not {POLICY, VALUE}.issuperset(self.heads)
+
     def settings(self, **chosen: Any) -> Settings:
         """The settings of this agent: what is chosen, and defaults for the rest."""
         for name in chosen:
@@ -61,6 +66,10 @@ class Agent:
         if self.untrained is None or all(map(heuristics.answer_for, self.heads)):
             return self.assemble(start, settings)
         return self.untrained(start, settings)
+
+    def small_screen(self, settings: Settings) -> Size | None:
+        """The size to which whole screens are to be reduced for this agent; None if it does not look at them so."""
+        return settings.tile_size if "tiles" in self.uses else None
 
     def used(self, settings: Settings) -> dict[str, Any]:
         """Those of `settings` that make a difference to this agent."""

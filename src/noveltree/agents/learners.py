@@ -8,8 +8,29 @@ from noveltree.agents.agent import Agent
 from noveltree.agents.planners import RIW_C, RIW_D, RIW_PLUS, UNPRUNED
 from noveltree.agents.settings import LARGEST_HORIZON, Settings
 from noveltree.errors import InputError
-from noveltree.features import BprostFeatures, FeatureSet, LatentFeatures
-from noveltree.lookahead import POLICY, UNITS, VALUE, LeafValues, NoveltyPruning, Planner, Rollouts, TestedWhenMet
+from noveltree.features import BprostFeatures, FeatureSet, LatentFeatures, UnitFeatures, make_abstraction
+from noveltree.lookahead import (
+    CACHED_NODES,
+    POLICY,
+    SCALES,
+    SELECTIONS,
+    UNITS,
+    VALUE,
+    AbstractStates,
+    ActionSelection,
+    GreatestValues,
+    Hierarchical,
+    LeafValues,
+    LowLevelSearch,
+    NoveltyPruning,
+    Planner,
+    Pruning,
+    Puct,
+    Rollouts,
+    TestedWhenMet,
+    WholeStates,
+    drawn_first,
+)
 from noveltree.novelty import DepthTable
 from noveltree.simulators import AtariState, State
 
@@ -40,6 +61,103 @@ N_CPL_PLUS = dataclasses.replace(
     summary="RIW+ with a base policy and a termination cost that one network learns while it plays",
     defaults={**RIW_PLUS.defaults, "tie_breaking": "policy"},
     heads=(POLICY, VALUE),
+)
+
+
+def _novel_units(settings: Settings, *more: str) -> Pruning:
+    """Depth novelty over hidden units; whatever else is asked of the network is asked when a node is generated."""
+    features = UnitFeatures(heads=(UNITS, *more))
+    return NoveltyPruning(features, DepthTable(), CACHED_NODES[settings.cached_nodes])
+
+
+def _pi_iw(start: State, settings: Settings) -> Planner:
+    return Rollouts(_novel_units(settings, POLICY), settings.horizon, LeafValues(settings.discount))
+
+
+# Junyent et al. (2019).
+PI_IW = Agent(
+    name="pi-iw",
+    summary="RIW_D over the hidden units of the network that guides it, which learns from every decision",
+    novelty="depth",
+    assemble=_pi_iw,
+    uses=("horizon", "discount", "cache", "cached_nodes", "most_nodes", "tie_breaking"),
+    defaults={
+        "horizon": LARGEST_HORIZON,
+        "discount": 0.99,
+        "cached_nodes": "tested-first",
+        "most_nodes": 5_000,
+        "tie_breaking": "softmax",
+    },
+    heads=(POLICY, UNITS),
+    keeps_answers=True,
+)
+
+
+def _pi_iw_plus(start: State, settings: Settings) -> Planner:
+    return Rollouts(_novel_units(settings, POLICY, VALUE), settings.horizon, GreatestValues(settings.discount))
+
+
+# Junyent et al. (2021).
+PI_IW_PLUS = dataclasses.replace(
+    PI_IW,
+    name="pi-iw-plus",
+    summary="pi-IW with a learnt value of every node, and ties to the larger subtree",
+    assemble=_pi_iw_plus,
+    defaults={**PI_IW.defaults, "tie_breaking": "larger-subtree"},
+    heads=(POLICY, UNITS, VALUE),
+)
+
+
+def _pi_hiw(start: State, settings: Settings) -> Planner:
+    abstraction = make_abstraction(start, settings.tile_size, settings.levels)
+    return Hierarchical(
+        LowLevelSearch(UnitFeatures(), AbstractStates(abstraction)),
+        WholeStates() if settings.abstract_width == "n" else abstraction.atoms(),
+        GreatestValues(settings.discount),
+    )
+
+
+# Junyent et al. (2021).
+PI_HIW = Agent(
+    name="pi-hiw",
+    summary="pi-HIW(n, 1): a high level over tiles of the screen above rollouts over the units of a network",
+    novelty="depth",
+    assemble=_pi_hiw,
+    uses=("tiles", "levels", "abstract_width", "discount", "cache", "tie_breaking"),
+    defaults={"discount": 0.99, "tie_breaking": "larger-subtree"},
+    heads=(POLICY, UNITS, VALUE),
+    keeps_answers=True,
+)
+
+
+def _puct(start: State, settings: Settings) -> Planner:
+    return Puct(
+        exploration=settings.exploration,
+        discount=settings.discount,
+        noise_share=settings.noise_share,
+        noise_alpha=settings.noise_alpha,
+        scale=SCALES[settings.value_scale],
+    )
+
+
+def _by_visits(settings: Settings) -> ActionSelection:
+    return drawn_first(settings.drawn_steps, SELECTIONS[settings.tie_breaking])
+
+
+# As Junyent et al. (2019) had it beside pi-IW(1).
+ALPHAZERO = Agent(
+    name="alphazero",
+    summary="PUCT with a learnt policy and value; the policy learns from how often actions were visited",
+    novelty="none",
+    assemble=_puct,
+    select=_by_visits,
+    uses=(
+        *("exploration", "discount", "cache", "tie_breaking"),
+        *("noise_share", "noise_alpha", "drawn_steps", "value_scale"),
+    ),
+    defaults={"exploration": 1.0, "discount": 0.99},
+    heads=(POLICY, VALUE),
+    keeps_answers=True,
 )
 
 

@@ -6,39 +6,61 @@ import dataclasses
 from collections.abc import Callable
 
 from noveltree.agents.agent import Agent
+from noveltree.agents.rules import RULES, rollouts_by_rules, rules_are_chosen
 from noveltree.agents.settings import Settings
 from noveltree.features import make_features
 from noveltree.lookahead import (
+    CACHED_NODES,
+    SUCCESSOR_ORDERS,
+    AllActions,
+    Backup,
+    BestFirst,
     BreadthFirst,
     Duplicates,
+    LabelledFirst,
     LeafValues,
+    LearntActions,
+    MarkedNode,
     NoLookahead,
     NoPruning,
     NoveltyPruning,
     OneStepRollouts,
     Planner,
+    PrunedTested,
     Pruning,
     Rollouts,
+    SubtreeCap,
     Uct,
+    exploiting,
+    exploring,
+    novel_by_reward,
 )
-from noveltree.novelty import ClassicTable, DepthTable, NoveltyTable
+from noveltree.novelty import ClassicTable, DepthTable, NoveltyTable, RewardTable
 from noveltree.simulators import State
+from noveltree.tree import Lookahead, Node
 
-_SEARCH = ("horizon", "discount", "cache", "tie_breaking")
-_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates")
+_SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes")
+_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "actions")
 
 
 def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings], Planner]:
     def assemble(start: State, settings: Settings) -> Planner:
-        return _rollouts(NoveltyPruning(make_features(settings.features, start), table()), settings)
+        if rules_are_chosen(settings):
+            pruning, backup = rollouts_by_rules(start, settings, table)
+            return _rollouts(pruning, settings, backup, MarkedNode)
+        cached_nodes = CACHED_NODES[settings.cached_nodes]
+        return _rollouts(NoveltyPruning(make_features(settings.features, start), table(), cached_nodes), settings)
 
     return assemble
 
 
-def _rollouts(pruning: Pruning, settings: Settings) -> Planner:
-    backup = LeafValues(settings.discount, settings.reward_weight)
+def _rollouts(
+    pruning: Pruning, settings: Settings, backup: Backup | None = None, node_type: type[Node] = Node
+) -> Planner:
+    backup = backup or LeafValues(settings.discount, settings.reward_weight)
     duplicates = Duplicates() if settings.duplicates else None
-    return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates)
+    actions = LearntActions() if settings.actions == "learnt" else AllActions()
+    return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates, node_type, actions)
 
 
 RIW_C = Agent(
@@ -46,17 +68,17 @@ RIW_C = Agent(
     summary="Rollout IW(1) with classic novelty",
     novelty="classic",
     assemble=_rollout_iw(ClassicTable),
-    uses=("features", *_ROLLOUTS),
+    uses=("features", "cached_nodes", *_ROLLOUTS, *RULES),
 )
 
 
-# As Bandres et al. (2018) defined RIW(1).
+# As Bandres et al. (2018) defined RIW(1); what they did besides is in `agents/rules.py`.
 RIW_D = Agent(
     name="riw-d",
     summary="Rollout IW(1) with depth novelty",
     novelty="depth",
     assemble=_rollout_iw(DepthTable),
-    uses=("features", *_ROLLOUTS),
+    uses=("features", "cached_nodes", *_ROLLOUTS, *RULES),
 )
 
 
@@ -69,8 +91,13 @@ RIW_PLUS = dataclasses.replace(
 
 
 def _iw1(start: State, settings: Settings) -> Planner:
-    pruning = NoveltyPruning(make_features(settings.features, start), ClassicTable())
-    return BreadthFirst(pruning, settings.horizon, LeafValues(settings.discount))
+    by_novelty = NoveltyPruning(make_features(settings.features, start), ClassicTable())
+    tested = settings.pruned_nodes == "tested"
+    pruning: Pruning = PrunedTested(by_novelty) if tested else by_novelty
+    if settings.subtree_cap is not None:
+        pruning = SubtreeCap(pruning, settings.subtree_cap)
+    order, node_type = SUCCESSOR_ORDERS[settings.successors], MarkedNode if tested else Node
+    return BreadthFirst(pruning, settings.horizon, LeafValues(settings.discount), order, node_type)
 
 
 # Lipovetzky et al. (2015).
@@ -79,7 +106,39 @@ IW1 = Agent(
     summary="Breadth-first IW(1) with classic novelty",
     novelty="classic",
     assemble=_iw1,
-    uses=("features", *_SEARCH),
+    uses=("features", *_SEARCH, "successors", "pruned_nodes", "subtree_cap"),
+)
+
+
+def _p_iw(start: State, settings: Settings) -> Planner:
+    pruning = NoveltyPruning(make_features(settings.features, start), RewardTable(), measure=Lookahead.collected)
+    backup, successors = LeafValues(settings.discount), SUCCESSOR_ORDERS[settings.successors]
+    return BestFirst(pruning, (novel_by_reward,), settings.horizon, backup, successors=successors)
+
+
+# Shleyfman et al. (2016).
+P_IW = Agent(
+    name="p-iw",
+    summary="Best-first IW(1): novel is what holds a feature with more reward, and the most reward comes first",
+    novelty="reward",
+    assemble=_p_iw,
+    uses=("features", *_SEARCH, "successors"),
+)
+
+
+def _2bfs(start: State, settings: Settings) -> Planner:
+    labels = NoveltyPruning(make_features(settings.features, start), ClassicTable(), LabelledFirst())
+    backup, successors = LeafValues(settings.discount), SUCCESSOR_ORDERS[settings.successors]
+    return BestFirst(labels, (exploring, exploiting), settings.horizon, backup, settings.discount, successors)
+
+
+# Lipovetzky et al. (2015).
+TWO_BFS = Agent(
+    name="2bfs",
+    summary="Best-first search with two queues in turn, by novelty and by reward, without pruning",
+    novelty="none",
+    assemble=_2bfs,
+    uses=("features", *_SEARCH, "successors"),
 )
 
 

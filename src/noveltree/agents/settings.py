@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import field_validator
 
 from noveltree.declarations import SettingsModel, setting
 from noveltree.errors import UnknownNameError
-from noveltree.features import FEATURE_SETS
-from noveltree.lookahead import TIE_BREAKINGS
+from noveltree.features import FEATURE_SETS, parse_size
+from noveltree.lookahead import CACHED_NODES, SELECTIONS
+from noveltree.simulators import Size
 
 LARGEST_HORIZON = 30_000  # novelty tables keep depths in 16 bits
 
@@ -39,17 +42,91 @@ class Settings(SettingsModel):
         "whether an action is left out that has led to the same state as another one elsewhere in the lookahead",
         default=False,
     )
+    cached_nodes: str = setting(
+        f"whether nodes that were kept are tested for novelty: {', '.join(CACHED_NODES)}", default="never-tested"
+    )
+    most_nodes: int | None = setting(
+        "nodes of a lookahead from which on it is not grown any more; null: as many as there are",
+        default=None,
+        ge=2,
+    )
     cache: bool = setting("whether the executed action's subtree is kept", role="conditions", default=True)
     tie_breaking: str = setting(
-        f"how one of several equally good actions is chosen: {', '.join(TIE_BREAKINGS)}", default="random"
+        f"how one of several equally good actions is chosen: {', '.join(SELECTIONS)}", default="random"
+    )
+    visits: Literal["free", "counted"] = setting(
+        "whether a kept node counts as an interaction when it is first met in a time step: free or counted",
+        default="free",
+    )
+    repetitions: bool = setting(
+        "whether an action that changes no feature is repeated, up to three times, instead of being tested",
+        default=False,
+    )
+    lost_nodes: Literal["stay", "leave"] = setting(
+        "whether a node that loses its novelty when it is met again stays in the backup: stay or leave",
+        default="stay",
+    )
+    subtables: bool = setting(
+        "whether there is a novelty table for each logarithm of the reward collected since the root", default=False
+    )
+    risk_averse: Literal["no", "parent", "root"] = setting(
+        "whether the lookahead counts negative rewards 50,000 times and a lost life as -500,000: no; parent, where "
+        "lives are fewer than before the action; root, where they are fewer than at the root",
+        default="no",
+    )
+    untried: Literal["left-out", "zero"] = setting(
+        "what actions that were not tried are worth in the backup: left-out or zero", default="left-out"
+    )
+    successors: Literal["in-order", "random"] = setting(
+        "the order in which the actions of a node are tried: in-order or random", default="in-order"
+    )
+    pruned_nodes: Literal["novel", "tested"] = setting(
+        "whether kept nodes that had been pruned count as novel or are tested again: novel or tested",
+        default="novel",
+    )
+    subtree_cap: int | None = setting(
+        "nodes kept below an action of the root from which on none are added there; null: there is no cap",
+        default=None,
+        ge=1,
     )
     rollout_depth: int = setting(
         "length of random rollouts: below the root in uct, below the child in rtdp", default=10, ge=1
     )
-    exploration: float = setting("constant of UCB1", default=2.0**0.5, ge=0)
+    exploration: float = setting("constant of UCB1, and of PUCT", default=2.0**0.5, ge=0)
+    noise_share: float = setting("share of noise in the root's prior, in PUCT", default=0.25, ge=0, le=1)
+    noise_alpha: float = setting("parameter of that noise's Dirichlet distribution", default=0.03, gt=0)
+    drawn_steps: int = setting(
+        "time steps of an episode in which the action is drawn in proportion to its visits, in PUCT",
+        default=30,
+        ge=0,
+    )
+    value_scale: Literal["spread", "raw"] = setting(
+        "what values are divided by before exploration is added, in PUCT: spread, theirs in the lookahead, or raw",
+        default="spread",
+    )
+    actions: Literal["all", "learnt"] = setting(
+        "whether rollouts draw all actions by the base policy alone, or those less that were often duplicates",
+        default="all",
+    )
     latent_threshold: float = setting(
         "probability above which a latent variable of an encoder is a true feature", default=0.9, gt=0, lt=1
     )
+    tiles: str = setting("tiles of a screen, across and down, whose gray is its abstract state", default="8x11")
+    levels: int = setting("levels of gray by which tiles are told apart", default=8, ge=2, le=256)
+    abstract_width: Literal["n", "1"] = setting(
+        "width of the novelty of abstract states: n, over all tiles at once, or 1, over each", default="n"
+    )
+
+    @property
+    def tile_size(self) -> Size:
+        """How many tiles there are across and down."""
+        return parse_size(self.tiles)
+
+    @field_validator("tiles")
+    @classmethod
+    def _check_tiles(cls, tiles: str) -> str:
+        parse_size(tiles)
+        return tiles
 
     @field_validator("features")
     @classmethod
@@ -58,9 +135,16 @@ class Settings(SettingsModel):
             raise UnknownNameError("feature set", name, FEATURE_SETS)
         return name
 
+    @field_validator("cached_nodes")
+    @classmethod
+    def _check_cached_nodes(cls, name: str) -> str:
+        if name not in CACHED_NODES:
+            raise UnknownNameError("rule for cached nodes", name, CACHED_NODES)
+        return name
+
     @field_validator("tie_breaking")
     @classmethod
     def _check_tie_breaking(cls, name: str) -> str:
-        if name not in TIE_BREAKINGS:
-            raise UnknownNameError("tie-breaking", name, TIE_BREAKINGS)
+        if name not in SELECTIONS:
+            raise UnknownNameError("tie-breaking", name, SELECTIONS)
         return name

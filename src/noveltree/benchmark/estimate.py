@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from noveltree.agents import PAPER_BUDGET
+from noveltree.agents import PAPER_BUDGET, get_agent
 from noveltree.benchmark.plan import PlannedTrial, protocols_of
 from noveltree.episodes import drive
 from noveltree.lookahead import Interactions
@@ -129,7 +129,9 @@ def _measure_rates(protocols: Sequence[Protocol]) -> dict[str, float]:
 
 
 def _seconds_per_interaction(protocol: Protocol) -> float:
-    """CPU time of an interaction without networks."""
+    """CPU time of an interaction without networks; of rollouts, if the agent cannot do without them."""
+    if get_agent(protocol.agent).needs_networks:
+        protocol = protocol.model_copy(update={"agent": "unpruned"})
     with contextlib.closing(protocol.make_simulator()) as simulator:
         for budget in (1.0, float(PAPER_BUDGET)):  # what is compiled and loaded in the first is not measured
             tried = protocol.model_copy(update={"budget": budget, "budget_unit": "interactions"})

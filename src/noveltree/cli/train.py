@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from noveltree.agents import AGENTS
+from noveltree.agents import AGENTS, get_agent
 from noveltree.cli.common import apart_from_results, check_executor, need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
 from noveltree.cli.options import CONDITIONS, PLANNING, chosen_learning, learning_options, protocol_options, takes
@@ -123,7 +123,9 @@ def train(
         if game is None:
             raise InputError("Which game? Give its name, or --resume DIR to resume a run.")
         learning = chosen_learning(agent, preset, choices, more or ())
-        chosen = {name: choices[name] for name in (*CONDITIONS, *PLANNING)}
+        usual = TRAINING_PRESETS[preset].planning.get(get_agent(agent).name, {})
+        given = {name: choices[name] for name in (*CONDITIONS, *PLANNING) if choices[name] is not None}
+        chosen = {**usual, **given}
         protocol = make_protocol(game, agent=agent, budget=budget, learning=learning, **chosen)
         name = f"{protocol.game.replace('/', '-')}-{protocol.agent}-seed{seed}"
         session = _Session(out_dir or Path("runs") / name, protocol, seed)

@@ -28,6 +28,8 @@ class Collector(Protocol):
     """Plays the episodes that are ordered, with the networks that are deployed."""
 
     listener: Listener
+    may_lose_lanes: bool
+    """Whether a paused episode can get lost, because a process that has it may die alone."""
 
     def deploy(self, deployment: Deployment | None) -> None:
         """Play with these networks from now on; None: a uniform policy and a termination cost of zero.

@@ -18,6 +18,7 @@ class InProcess:
 
     def __init__(self, protocol: Protocol, *, seed: int, at_once: int, device: str = "cpu") -> None:
         self.listener = Listener()
+        self.may_lose_lanes = False
         self._lanes = Lanes(
             protocol, seed=seed, at_once=at_once, device=device, listen=lambda: None, decided=self._decided
         )

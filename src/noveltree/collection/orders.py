@@ -100,6 +100,7 @@ def make_path(
     """
     decisions = episode.decisions[first:]
     values = [decision.action_values for decision in decisions]
+    roots = [decision.root_value for decision in decisions]
     return CriticalPath(
         observations=np.stack(observations),
         actions=np.array([decision.action for decision in decisions], dtype=np.int64),
@@ -109,4 +110,5 @@ def make_path(
         first=first,
         episode=of,
         action_values=np.array(values, dtype=np.float64) if decisions and all(values) else None,
+        root_values=np.array(roots, dtype=np.float64),
     )

@@ -49,6 +49,7 @@ class Workers:
         placement: Placement | None = None,
     ) -> None:
         self.listener = Listener()
+        self.may_lose_lanes = True
         self._arguments = WorkArguments(protocol.model_dump(mode="json"), seed, at_once, device)
         self._at_once = at_once
         self._placement = placement or LocalPlacement()

@@ -10,11 +10,11 @@ import numpy as np
 
 from noveltree.agents import Agent, Settings
 from noveltree.episodes.episode import Decision, End, Episode, digest
-from noveltree.errors import InputError, SimulatorError
+from noveltree.errors import InputError, RecordError, SimulatorError
 from noveltree.heuristics import UNINFORMED, Heuristics
-from noveltree.lookahead import Budget, Planning
+from noveltree.lookahead import Bounded, Budget, Planning, RemembersEpisode
 from noveltree.simulators import Simulator
-from noveltree.tree import Lookahead, Node
+from noveltree.tree import Arrays, Lookahead, Node
 
 
 def episode_rng(seed: int, index: int, *, interval: int = 0) -> np.random.Generator:
@@ -55,7 +55,8 @@ class Play:
         self._settings = agent.settings() if settings is None else settings
         start = self._start = simulator.start()
         self._planner = agent.planner(start, self._settings, UNINFORMED)
-        self._budget = budget
+        most = self._settings.most_nodes
+        self._budget = budget if most is None else Bounded(budget, most)
         self.rng = rng
         self._max_steps = max_steps
         self._select = agent.select(self._settings)
@@ -117,6 +118,7 @@ class Play:
             depth=lookahead.deepest,
             seconds=self._seconds,
             action_values=choice.values,
+            root_value=None if self._heuristics.initial_termination_cost() is not None else root.termination_cost,
         )
         # An interrupt may come at any instant; in this order `_last_node` always fits the decisions.
         self.decisions.append(decision)
@@ -135,17 +137,35 @@ class Play:
             return
         self._play_with(heuristics)
         base_policy, termination_cost = heuristics.initial_base_policy(), heuristics.initial_termination_cost()
-        if self._agent.keeps_answers:
+        asked = self.lookahead.generated > 1  # a root that nothing was planned from has no answers yet
+        if self._agent.keeps_answers and asked:
             self.lookahead.base_policy = base_policy
             self.lookahead.termination_cost = termination_cost
         else:
             self.lookahead.forget_answers(base_policy=base_policy, termination_cost=termination_cost)
 
-    def restore(self, lookahead: Lookahead, decisions: Sequence[Decision], *, heuristics: Heuristics) -> None:
+    def memory(self) -> Arrays:
+        """What the planner remembers of the episode besides the lookahead; most remember nothing."""
+        return self._planner.memory() if isinstance(self._planner, RemembersEpisode) else {}
+
+    def restore(
+        self,
+        lookahead: Lookahead,
+        decisions: Sequence[Decision],
+        *,
+        heuristics: Heuristics,
+        memory: Arrays | None = None,
+    ) -> None:
         """Go on where another play was left that was driven with `heuristics`: what they answered is kept.
 
         The generator of random numbers is not part of this; it has a state of its own.
         """
+        if isinstance(self._planner, RemembersEpisode):
+            self._planner.remember(memory or {}, lookahead)
+        elif memory:
+            raise RecordError(
+                f"{self._agent.name} remembers nothing of an episode, but there is something to remember."
+            )
         self.lookahead = lookahead
         self.decisions = list(decisions)
         self._play_with(heuristics)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from noveltree.errors import InputError, UnknownNameError
+from noveltree.features.abstraction import Abstraction as Abstraction
+from noveltree.features.abstraction import make_abstraction as make_abstraction
+from noveltree.features.abstraction import parse_size as parse_size
 from noveltree.features.atoms import AtomFeatures as AtomFeatures
 from noveltree.features.bprost import BprostFeatures as BprostFeatures
 from noveltree.features.feature_set import FeatureSet as FeatureSet
@@ -14,10 +17,11 @@ from noveltree.features.pixels import PixelFeatures as PixelFeatures
 from noveltree.features.ram import RamFeatures as RamFeatures
 from noveltree.features.units import UnitFeatures as UnitFeatures
 from noveltree.simulators import AtariState, State
+from noveltree.simulators.settings import TilesOf
 
-FEATURE_SETS = ("pixels", "ram", "bprost", "atoms")
-#: Feature sets for which a simulator has to observe the tiles of its screens.
-NEEDS_TILES = frozenset({"bprost"})
+FEATURE_SETS = ("pixels", "ram", "bprost", "bprost-background", "atoms")
+#: Feature sets for which a simulator has to observe the tiles of its screens, and of what of them.
+NEEDS_TILES: dict[str, TilesOf] = {"bprost": True, "bprost-background": "foreground"}
 
 
 def make_features(name: str, start: State) -> FeatureSet:
@@ -27,7 +31,7 @@ def make_features(name: str, start: State) -> FeatureSet:
             return PixelFeatures(start.observation.shape)
         case "ram" if isinstance(start, AtariState):
             return RamFeatures()
-        case "bprost" if isinstance(start, AtariState) and start.tiles is not None:
+        case "bprost" | "bprost-background" if isinstance(start, AtariState) and start.tiles is not None:
             return BprostFeatures()
         case "atoms" if default_features(start) == "atoms":
             return AtomFeatures()

@@ -68,14 +68,25 @@ _LATENTS = Convolution(0, size=3, stride=2, padding=1)
 class Head:
     """An output of a network, by the name under which planners ask for it.
 
-    `softmax`: a dense layer whose outputs become probabilities. `scalar`: a dense layer with one output. `hidden`:
-    the last layer of the trunk itself, which needs no weights. `latents`: a convolution with `units` planes, whose
-    outputs are the logits of an encoder's latent variables.
+    `softmax`: a dense layer whose outputs become probabilities. `scalar`: a dense layer with one output.
+    `expected`: a softmax over supports, numbers evenly spaced from -largest to largest; their mean comes out.
+    `hidden`: the last layer of the trunk itself, which needs no weights. `latents`: a convolution with `units`
+    planes, whose outputs are the logits of an encoder's latent variables.
     """
 
     name: str
-    kind: Literal["softmax", "scalar", "hidden", "latents"]
+    kind: Literal["softmax", "scalar", "expected", "hidden", "latents"]
     units: int = 1
+    largest: float = 0.0
+
+    @property
+    def supports(self) -> NDArray[np.float32]:
+        """(units,): the numbers of which an `expected` head gives the mean."""
+        return np.linspace(-self.largest, self.largest, self.units, dtype=np.float32)
+
+    def to_json(self) -> list[str | int | float]:
+        """The head as JSON."""
+        return [self.name, self.kind, self.units, *([self.largest] if self.kind == "expected" else [])]
 
     @property
     def layer(self) -> Convolution | Dense:
@@ -90,6 +101,8 @@ class Architecture:
     input: InputShape
     heads: tuple[Head, ...]
     trunk: tuple[Layer, ...]
+    bytes_as_they_are: bool = False
+    """Whether bytes go in as numbers from 0 to 255, instead of from 0 to 1."""
     slope: float = 0.0
     """What negative numbers are multiplied by behind every layer of the trunk; more than 0 is a leaky ReLU."""
 
@@ -100,8 +113,13 @@ class Architecture:
 
     @property
     def scale(self) -> float:
-        """What inputs are multiplied by: bytes become numbers in [0, 1]."""
-        return 1.0 / 255.0 if self.input.image else 1.0
+        """What inputs are multiplied by."""
+        return 1.0 / 255.0 if self.input.image and not self.bytes_as_they_are else 1.0
+
+    @property
+    def head_layers(self) -> dict[str, int]:
+        """The number of the layer of each head that has weights."""
+        return {head.name: number for number, head in enumerate(self.trained_heads, start=len(self.trunk))}
 
     @property
     def trained_heads(self) -> tuple[Head, ...]:
@@ -154,7 +172,8 @@ class Architecture:
             "stack": self.input.stack,
             "trunk": [list(astuple(layer)) for layer in self.trunk],
             "slope": self.slope,
-            "heads": [[head.name, head.kind, head.units] for head in self.heads],
+            "heads": [head.to_json() for head in self.heads],
+            **({"bytes_as_they_are": True} if self.bytes_as_they_are else {}),
         }
 
     @classmethod
@@ -165,6 +184,7 @@ class Architecture:
             input=InputShape(tuple(data["observation"]), data["image"], data.get("stack", STACK)),
             heads=tuple(Head(*head) for head in data["heads"]),
             trunk=tuple(_layer(layer) for layer in data["trunk"]),
+            bytes_as_they_are=data.get("bytes_as_they_are", False),
             slope=data.get("slope", 0.0),
         )
 

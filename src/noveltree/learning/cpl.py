@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from noveltree.learning.architecture import Architecture, Head, Start
-from noveltree.learning.experience import CriticalPath, Experience
+from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inputs import InputShape
-from noveltree.learning.learner import Losses
+from noveltree.learning.learner import Learner, Losses
 from noveltree.learning.networks import Network
 from noveltree.learning.optimiser import read_moments, write_moments, zero_moments
 from noveltree.learning.policy import train_policy
@@ -17,14 +17,14 @@ from noveltree.learning.value import ValueLearner
 from noveltree.lookahead import POLICY, VALUE
 
 
-class CplLearner:
+class CplLearner(Learner):
     """The value network learns as transitions come in, the policy network at the end of an interval."""
 
     def __init__(self, snapshot: Snapshot, settings: LearningSettings, *, device: str = "cpu") -> None:
+        super().__init__(snapshot.networks[POLICY].input)
         self.settings = settings
         self._device = device
         self._networks = snapshot.networks
-        self.experience = Experience(snapshot.networks[POLICY].input)
         self.restore(snapshot)
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -39,7 +39,7 @@ class CplLearner:
         )
         counters = snapshot.counters
         self.value.time_steps, self.value.since_update = counters["time_steps"], counters["since_update"]
-        write_moments(self.value.network, self.value.optimiser, weights, counters["optimiser_steps"])
+        write_moments(self.value.network.layers, self.value.optimiser, weights, counters["optimiser_steps"])
 
     def take_in(self, path: CriticalPath, *, rng: np.random.Generator) -> Losses:
         return {VALUE: self.value.take_in(path, self.experience, rng=rng)}
@@ -48,12 +48,11 @@ class CplLearner:
         return {POLICY: train_policy(self.policy, self.experience, self.settings.policy, rng=rng)}
 
     def keep(self, count: int, *, drop_newest: int = 0) -> None:
-        paths = self.experience.paths[: len(self.experience.paths) - drop_newest]
-        self.experience.keep(paths[len(paths) - count :])
+        super().keep(count, drop_newest=drop_newest)
         self.value.forget_paths()
 
     def snapshot(self) -> Snapshot:
-        moments, steps = read_moments(self.value.network, self.value.optimiser)
+        moments, steps = read_moments(self.value.network.layers, self.value.optimiser)
         return Snapshot(
             networks=self._networks,
             deployed=True,

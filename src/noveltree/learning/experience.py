@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +32,36 @@ class CriticalPath:
     """Interval and index of the episode, if pieces of it are to be joined."""
     action_values: NDArray[np.float64] | None = None
     """(m, actions): Q(root, a) when a_t was chosen, NaN for actions that were not tried; None if not known."""
+    root_values: NDArray[np.float64] | None = None
+    """(m,): what the network said of s_t itself, NaN where it was not asked; None if not known."""
     sampled: NDArray[np.generic] | None = None
     """(k, ...): what was observed in nodes sampled from the lookaheads; None if that was not asked for."""
 
     def __len__(self) -> int:
         return len(self.actions)
+
+
+def joined(pieces: Sequence[CriticalPath]) -> CriticalPath:
+    """The path of the pieces of one episode, the first of which begins where the episode does."""
+    first, last = pieces[0], pieces[-1]
+    if len(pieces) == 1:
+        return first
+    return replace(
+        first,
+        observations=np.concatenate(
+            [first.observations, *(piece.observations[piece.before + 1 :] for piece in pieces[1:])]
+        ),
+        actions=np.concatenate([piece.actions for piece in pieces]),
+        rewards=np.concatenate([piece.rewards for piece in pieces]),
+        terminal=last.terminal,
+        action_values=_joined([piece.action_values for piece in pieces]),
+        root_values=_joined([piece.root_values for piece in pieces]),
+    )
+
+
+def _joined(parts: Sequence[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known) if len(known) == len(parts) else None
 
 
 class Experience:

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
-from noveltree.learning.architecture import Affine, Architecture, Convolution, Dense, Weights
+from noveltree.learning.architecture import Affine, Architecture, Convolution, Dense, Head, Weights
 from noveltree.learning.deployment import check_device
 
 Outputs = dict[str, NDArray[np.float32]]
@@ -34,7 +34,7 @@ LARGEST_BATCH = 128
 def make_inference(architecture: Architecture, weights: Weights, *, device: str = "cpu") -> Inference:
     """A network as a function, with one thread."""
     infer = _on_cpu(architecture, weights) if device == "cpu" else _on_gpu(architecture, weights, device)
-    scalars = {head.name for head in architecture.heads if head.kind == "scalar"}
+    scalars = {head.name for head in architecture.heads if head.kind in ("scalar", "expected")}
 
     def in_batches(inputs: NDArray[np.generic], heads: Sequence[str]) -> Outputs:
         firsts = range(0, max(1, len(inputs)), LARGEST_BATCH)
@@ -100,12 +100,21 @@ def _on_gpu(architecture: Architecture, weights: Weights, device: str) -> _Infer
     from noveltree.learning.networks import Network
 
     network = Network(architecture, weights, device=device)
-    softmax = {head.name for head in architecture.heads if head.kind == "softmax"}
+    kinds = {head.name: head for head in architecture.heads}
+
+    def answer(head: Head, outputs: torch.Tensor) -> torch.Tensor:
+        match head.kind:
+            case "softmax":
+                return outputs.softmax(1)
+            case "expected":
+                return outputs.softmax(1) @ torch.from_numpy(head.supports[:, None]).to(outputs.device)
+            case "scalar" | "hidden" | "latents":
+                return outputs
 
     def infer(batch: NDArray[np.generic], heads: Sequence[str]) -> list[NDArray[np.float32]]:
         with torch.inference_mode():
             outputs = network(torch.from_numpy(batch))
-            return [(outputs[h].softmax(1) if h in softmax else outputs[h]).cpu().numpy() for h in heads]
+            return [answer(kinds[name], outputs[name]).cpu().numpy() for name in heads]
 
     return infer
 
@@ -143,16 +152,21 @@ def _graph(architecture: Architecture) -> bytes:
             current = add("LeakyRelu", current, output=output, alpha=architecture.slope)
         else:
             current = add("Relu", current, output=output)
+    constants = []
     for number, head in enumerate(architecture.trained_heads, start=len(architecture.trunk)):
         if isinstance(head.layer, Convolution):
             add("Flatten", convolve(head.layer, number), output=head.name)
             continue
-        softmax = head.kind == "softmax"
+        scalar = head.kind == "scalar"
         output = add(
-            "Gemm", current, f"{number}.weight", f"{number}.bias", transB=1, output=None if softmax else head.name
+            "Gemm", current, f"{number}.weight", f"{number}.bias", transB=1, output=head.name if scalar else None
         )
-        if softmax:
-            add("Softmax", output, axis=1, output=head.name)
+        if not scalar:
+            output = add("Softmax", output, axis=1, output=head.name if head.kind == "softmax" else None)
+        if head.kind == "expected":
+            supports = f"{number}.supports"
+            constants.append(numpy_helper.from_array(head.supports[:, None], supports))
+            add("MatMul", output, supports, output=head.name)
     element = TensorProto.UINT8 if architecture.input.image else TensorProto.FLOAT
     graph = helper.make_graph(
         nodes,
@@ -162,7 +176,7 @@ def _graph(architecture: Architecture) -> bytes:
             helper.make_tensor_value_info(head.name, TensorProto.FLOAT, ["batch", None])
             for head in architecture.heads
         ],
-        [_given_later(name, shape) for name, shape in architecture.weight_shapes().items()],
+        [*constants, *(_given_later(name, shape) for name, shape in architecture.weight_shapes().items())],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
     serialized: bytes = model.SerializeToString()

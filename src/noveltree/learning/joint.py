@@ -17,10 +17,10 @@ from torch import nn
 
 from noveltree.errors import LearningError
 from noveltree.learning.architecture import MNIH_2013, MNIH_2015, SMALL, Architecture, Head, Weights
-from noveltree.learning.experience import CriticalPath, Experience, inputs_of_path
+from noveltree.learning.experience import CriticalPath, inputs_of_path
 from noveltree.learning.inference import make_inference
 from noveltree.learning.inputs import InputShape
-from noveltree.learning.learner import Losses
+from noveltree.learning.learner import Learner, Losses
 from noveltree.learning.networks import Network
 from noveltree.learning.optimiser import read_moments, write_moments, zero_moments
 from noveltree.learning.sampling import recent, shifted
@@ -36,15 +36,15 @@ _JUDGES = 600
 _TRUNKS = {"mnih-2013": MNIH_2013, "mnih-2015": MNIH_2015}
 
 
-class JointLearner:
+class JointLearner(Learner):
     """Trains when an interval is closed, on samples of all transitions, of the newest most often."""
 
     def __init__(self, snapshot: Snapshot, settings: JointSettings, *, device: str = "cpu") -> None:
+        super().__init__(snapshot.networks[JOINT].input)
         self.settings = settings
         self._device = device
         self._architecture = snapshot.networks[JOINT]
-        self._heads = _head_names(self._architecture)
-        self.experience = Experience(self._architecture.input)
+        self._heads = self._architecture.head_layers
         self._targets: dict[CriticalPath, NDArray[np.float32]] = {}
         self.restore(snapshot)
 
@@ -53,7 +53,7 @@ class JointLearner:
         self.network = Network(self._architecture, weights["trained"], device=self._device)
         self._average = Network(self._architecture, weights["average"], device=self._device)
         self._optimiser = torch.optim.Adam(self.network.parameters(), lr=self.settings.learning_rate, fused=True)
-        write_moments(self.network, self._optimiser, weights, counters["optimiser_steps"])
+        write_moments(self.network.layers, self._optimiser, weights, counters["optimiser_steps"])
         #: What one unit of the value head is worth, and by how much values are shrunk when they are deployed.
         self.scale, self.trust = weights["scale"]["value"][0], weights["scale"]["trust"][0]
         #: Transitions since the last training, and since the targets of values were last computed.
@@ -61,10 +61,9 @@ class JointLearner:
         self._use_target(weights["target"])
 
     def take_in(self, path: CriticalPath, *, rng: np.random.Generator) -> Losses:
-        self.experience.add(path)
         self._new += len(path)
         self._since_refresh += len(path)
-        return {}
+        return super().take_in(path, rng=rng)
 
     def close_interval(self, *, rng: np.random.Generator) -> Losses:
         held = len(self.experience)
@@ -87,15 +86,14 @@ class JointLearner:
         return {head: [mean] for head, mean in means.items()}
 
     def keep(self, count: int, *, drop_newest: int = 0) -> None:
-        paths = self.experience.paths[: len(self.experience.paths) - drop_newest]
-        self.experience.keep(paths[len(paths) - count :])
+        super().keep(count, drop_newest=drop_newest)
         if drop_newest:  # what they are followed by is not what it was
             self._targets.clear()
         held = {*self.experience.paths}
         self._targets = {path: targets for path, targets in self._targets.items() if path in held}
 
     def snapshot(self) -> Snapshot:
-        moments, steps = read_moments(self.network, self._optimiser)
+        moments, steps = read_moments(self.network.layers, self._optimiser)
         average = self._average.weights()
         return Snapshot(
             networks={JOINT: self._architecture},
@@ -241,7 +239,7 @@ def initial_snapshot(
         _TRUNKS[settings.trunk] if shape.image else SMALL,
     )
     weights = architecture.initial_weights(rng=rng, start="glorot")
-    for number in _head_names(architecture).values():
+    for number in architecture.head_layers.values():
         weights[f"{number}.weight"][...] = 0.0
     return Snapshot(
         networks={JOINT: architecture},
@@ -253,11 +251,6 @@ def initial_snapshot(
         },
         counters={"optimiser_steps": 0, "new": 0, "since_refresh": 0},
     )
-
-
-def _head_names(architecture: Architecture) -> dict[str, int]:
-    """The layer of each head."""
-    return {head.name: number for number, head in enumerate(architecture.trained_heads, len(architecture.trunk))}
 
 
 def _cross_entropy(logits: torch.Tensor, targets: NDArray[np.float32]) -> torch.Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -12,42 +11,39 @@ from torch import nn
 
 from noveltree.learning.architecture import Weights
 
-#: Under which names a snapshot has the moments of Adam, and what Adam calls them.
-_MOMENTS = {"first_moment": "exp_avg", "second_moment": "exp_avg_sq"}
+#: For each kind of optimiser: under which names a snapshot has what it remembers, and what it calls that itself.
+_MOMENTS: dict[type[torch.optim.Optimizer], dict[str, str]] = {
+    torch.optim.Adam: {"first_moment": "exp_avg", "second_moment": "exp_avg_sq"},
+    torch.optim.RMSprop: {"mean_square": "square_avg"},
+}
 
 
-class Layered(Protocol):
-    """A network whose parameters are those of its layers."""
-
-    @property
-    def layers(self) -> nn.Module: ...
-
-
-def zero_moments(weights: Weights) -> dict[str, Weights]:
+def zero_moments(weights: Weights, kind: type[torch.optim.Optimizer] = torch.optim.Adam) -> dict[str, Weights]:
     """The moments before the first step."""
-    return {name: {key: np.zeros_like(array) for key, array in weights.items()} for name in _MOMENTS}
+    return {name: {key: np.zeros_like(array) for key, array in weights.items()} for name in _MOMENTS[kind]}
 
 
-def read_moments(network: Layered, optimiser: torch.optim.Adam) -> tuple[dict[str, Weights], int]:
-    """The moments of Adam, and how many steps it has made."""
-    moments: dict[str, Weights] = {name: {} for name in _MOMENTS}
+def read_moments(network: nn.Module, optimiser: torch.optim.Optimizer) -> tuple[dict[str, Weights], int]:
+    """The moments of an optimiser, by the names of the network's parameters, and how many steps it has made."""
+    named = _MOMENTS[type(optimiser)]
+    moments: dict[str, Weights] = {name: {} for name in named}
     steps = 0
-    for key, parameter in network.layers.named_parameters():
+    for key, parameter in network.named_parameters():
         state = optimiser.state[parameter]
         steps = int(state["step"])
-        for name, theirs in _MOMENTS.items():
+        for name, theirs in named.items():
             moments[name][key] = state[theirs].cpu().numpy().copy()
     return moments, steps
 
 
 def write_moments(
-    network: Layered, optimiser: torch.optim.Adam, weights: Mapping[str, Weights], steps: int
+    network: nn.Module, optimiser: torch.optim.Optimizer, weights: Mapping[str, Weights], steps: int
 ) -> None:
-    """Let Adam go on from these moments, as it was after `steps` steps."""
-    for key, parameter in network.layers.named_parameters():
+    """Let an optimiser go on from these moments, as it was after `steps` steps."""
+    for key, parameter in network.named_parameters():
         optimiser.state[parameter] = {
             "step": torch.tensor(float(steps)),
-            **{theirs: _like(parameter, weights[name][key]) for name, theirs in _MOMENTS.items()},
+            **{theirs: _like(parameter, weights[name][key]) for name, theirs in _MOMENTS[type(optimiser)].items()},
         }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from noveltree.errors import InputError
 from noveltree.learning.experience import CriticalPath
 
 _PART = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -61,7 +62,59 @@ class SoftActions(BaseModel):
         return rows
 
 
-PolicyTargets = Annotated[ExecutedAction | SoftActions, Field(discriminator="kind")]
+class SoftmaxOfValues(BaseModel):
+    """softmax(Q / temperature) over the actions that were tried (pi-IW); at a temperature of 0 all on the best."""
+
+    model_config = _PART
+    needs_action_values: ClassVar[bool] = True
+    kind: Literal["softmax"] = Field(default="softmax", description="which part it is")
+    temperature: float = Field(default=0.01, ge=0, description="in the units of rewards")
+    untried: Literal["never", "root-value"] = Field(
+        default="never",
+        description="what an action that was not tried is worth: nothing, or what the network says of the root",
+    )
+
+    def targets(self, paths: Sequence[CriticalPath], actions: int) -> NDArray[np.float32]:
+        """(m, actions): a row for each of the paths' transitions."""
+        rows = [self._rows(path) for path in paths if len(path)]
+        return np.concatenate(rows) if rows else np.empty((0, actions), dtype=np.float32)
+
+    def _rows(self, path: CriticalPath) -> NDArray[np.float32]:
+        values = _action_values(path)
+        if self.untried == "root-value" and path.root_values is not None:
+            values = np.where(np.isnan(values), path.root_values[:, None], values)
+        values = np.where(np.isnan(values).all(axis=1, keepdims=True), 0.0, values)  # nothing was tried: all alike
+        behind = values - np.nanmax(values, axis=1, keepdims=True)
+        if self.temperature:
+            likely = np.nan_to_num(np.exp(behind / self.temperature), nan=0.0)
+        else:
+            likely = np.nan_to_num(behind, nan=-np.inf) == 0.0
+        rows: NDArray[np.float32] = (likely / likely.sum(axis=1, keepdims=True)).astype(np.float32)
+        return rows
+
+
+class VisitShares(BaseModel):
+    """By how often actions were visited: N_a / sum_b N_b, where the values of actions are visits (PUCT)."""
+
+    model_config = _PART
+    needs_action_values: ClassVar[bool] = True
+    kind: Literal["visits"] = Field(default="visits", description="which part it is")
+
+    def targets(self, paths: Sequence[CriticalPath], actions: int) -> NDArray[np.float32]:
+        """(m, actions): a row for each of the paths' transitions."""
+        rows = [_action_values(path) for path in paths if len(path)]
+        if not rows:
+            return np.empty((0, actions), dtype=np.float32)
+        visits = np.nan_to_num(np.concatenate(rows), nan=0.0)
+        if (visits < 0.0).any() or not visits.any(axis=1).all():
+            raise InputError(
+                "The policy targets 'visits' are for agents whose action values are visits: alphazero."
+            )
+        shares: NDArray[np.float32] = (visits / visits.sum(axis=1, keepdims=True)).astype(np.float32)
+        return shares
+
+
+PolicyTargets = Annotated[ExecutedAction | SoftActions | SoftmaxOfValues | VisitShares, Field(discriminator="kind")]
 
 
 def _action_values(path: CriticalPath) -> NDArray[np.float64]:

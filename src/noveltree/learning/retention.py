@@ -40,4 +40,20 @@ class KeepLatest(BaseModel):
         return len(lengths)
 
 
-Retention = Annotated[DropAll | KeepLatest, Field(discriminator="kind")]
+class Replay(BaseModel):
+    """The newest whole paths that together have `transitions` transitions or more; the newest of these are used."""
+
+    model_config = _PART
+    kind: Literal["replay"] = Field(default="replay", description="which part it is")
+    transitions: int = Field(default=10_000, ge=1, description="how many are drawn from")
+
+    def keep(self, lengths: Sequence[int]) -> int:
+        held = 0
+        for count, length in enumerate(reversed(lengths)):
+            if held >= self.transitions:
+                return count
+            held += length
+        return len(lengths)
+
+
+Retention = Annotated[DropAll | KeepLatest | Replay, Field(discriminator="kind")]

@@ -140,4 +140,5 @@ class Schedule:
         window = self.window + interval
         if not self.closes_window(interval):
             return replace(following, window=window)
-        return replace(following, baseline=window.returns if verdict.accepted else None, window=Interval(0, ()))
+        tested = verdict.accepted and self.settings.p_value > 0.0
+        return replace(following, baseline=window.returns if tested else None, window=Interval(0, ()))

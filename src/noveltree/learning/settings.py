@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from noveltree.declarations import SettingsModel, kind_of, parts_of, setting
 from noveltree.errors import InputError, UnknownNameError
-from noveltree.learning.architecture import ENCODED_SCREEN, Start
+from noveltree.learning.architecture import Start
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.policy_targets import ExecutedAction, PolicyTargets, SoftActions
 from noveltree.learning.retention import DropAll, KeepLatest, Retention
@@ -22,7 +21,6 @@ from noveltree.simulators import Size
 if TYPE_CHECKING:
     from noveltree.learning.learner import Learner
     from noveltree.learning.snapshot import Snapshot
-    from noveltree.learning.vae_learner import VaeLearner
 
 Sides = Literal["two-sided", "one-sided"]
 
@@ -72,7 +70,9 @@ class ScheduleSettings(SettingsModel):
         ge=1,
         description="interactions whose episodes are compared with those before; null: those of an interval",
     )
-    p_value: float = setting("below it Welch's test rejects an update", option="p-value", default=0.1, ge=0, le=1)
+    p_value: float = setting(
+        "below it Welch's test rejects an update; 0: there is no test", option="p-value", default=0.1, ge=0, le=1
+    )
     sides: Sides = setting("of Welch's test: two-sided or one-sided", option="sides", default="two-sided")
 
 
@@ -88,18 +88,9 @@ class LockstepSettings(SettingsModel):
     kind: Literal["lockstep"] = Field(default="lockstep", description="which loop it is")
     lanes: int = setting("episodes that are played at the same time", option="lanes", default=8, ge=1)
     decisions: int = Field(default=10, ge=1, description="decisions that each lane makes in a round")
-
-
-class PretrainingSettings(SettingsModel):
-    """Screens are collected first; then networks are trained on them, with which the agent plays from then on."""
-
-    kind: Literal["pretraining"] = Field(default="pretraining", description="which loop it is")
-    screens: int = setting("screens that are collected before training", option="screens", default=15_000, ge=2)
-    nodes: int = Field(
-        default=4, ge=0, description="nodes of a decision's lookahead whose screens are collected, besides its root"
+    refresh: Literal["interval", "round"] = Field(
+        default="interval", description="whether lanes get what was trained after an interval, or after every round"
     )
-    lanes: int = setting("episodes that are played at the same time", option="lanes", default=1, ge=1)
-    decisions: int = Field(default=20, ge=1, description="decisions that each lane makes between two checkpoints")
 
 
 LoopSettings = Annotated[IntervalsSettings | LockstepSettings, Field(discriminator="kind")]
@@ -121,6 +112,9 @@ class LearnerSettings(SettingsModel, ABC):
         default="frozen",
     )
     evaluation_episodes: int = setting("episodes of the evaluation", option="evaluation-episodes", default=10, ge=1)
+
+    whole_episodes: ClassVar[bool] = False
+    """Whether it takes in episodes when they are over, even if they are played in pieces."""
 
     @property
     def needs_action_values(self) -> bool:
@@ -252,109 +246,6 @@ class JointSettings(LearnerSettings):
         from noveltree.learning.joint import JointLearner
 
         return JointLearner(snapshot, self, device=device)
-
-
-class PaperEncoder(SettingsModel):
-    """The encoder of Dittadi et al. (2021), with 64 planes in all hidden layers."""
-
-    kind: Literal["paper"] = Field(default="paper", description="which encoder it is")
-    epochs: int = Field(default=100, ge=1, description="passes over the screens")
-
-    @property
-    def planes(self) -> tuple[int, int]:
-        """Of the layers before its second convolution, and of those behind."""
-        return 64, 64
-
-    @property
-    def seconds_per_screen(self) -> float:
-        """Of training on one core, about."""
-        return 0.115
-
-    @property
-    def bytes_per_screen(self) -> int:
-        """Of memory for the screens of one batch, about."""
-        return 30 * 10**6
-
-
-class SmallEncoder(SettingsModel):
-    """The same layers with 16 and 32 planes: an eighth of the time for a screen, a fourteenth for training."""
-
-    kind: Literal["small"] = Field(default="small", description="which encoder it is")
-    epochs: int = Field(default=10, ge=1, description="passes over the screens")
-
-    @property
-    def planes(self) -> tuple[int, int]:
-        """Of the layers before its second convolution, and of those behind."""
-        return 16, 32
-
-    @property
-    def seconds_per_screen(self) -> float:
-        """Of training on one core, about."""
-        return 0.009
-
-    @property
-    def bytes_per_screen(self) -> int:
-        """Of memory for the screens of one batch, about."""
-        return 13 * 10**6
-
-
-Encoder = Annotated[PaperEncoder | SmallEncoder, Field(discriminator="kind")]
-
-
-class VaeSettings(LearnerSettings):
-    """How VAE-IW learns: an autoencoder of screens, whose encoder says what is seen on them."""
-
-    kind: Literal["vae"] = Field(default="vae", description="which learner it is")
-    loop: PretrainingSettings = setting(  # type: ignore[assignment]  # the only loop in which it can be trained
-        "how episodes and learning take turns", option="loop", default=PretrainingSettings()
-    )
-    encoder: Encoder = setting("the encoder", option="encoder", default=SmallEncoder())
-    held_out: float = Field(default=0.05, gt=0, lt=1, description="share of the screens that are not trained on")
-    learning_rate: float = Field(default=1e-4, gt=0, description="of Adam")
-    batch: int = Field(default=64, ge=1, description="screens in a batch")
-    gradient_norm: float = Field(default=1.0, gt=0, description="longer gradients are shortened to this")
-    beta: float = Field(
-        default=1e-4, ge=0, description="weight of the latent variables' divergence from fair coins"
-    )
-    temperature: float = Field(default=0.5, gt=0, description="of the samples of latent variables in training")
-    largest_logit: float = Field(
-        default=8.0, gt=0, description="what the logits of latent variables are cut to in training"
-    )
-
-    @property
-    def needs_tiles(self) -> bool:
-        return True
-
-    @property
-    def screen(self) -> Size:
-        return ENCODED_SCREEN
-
-    def training_interactions(self, per_decision: int) -> int:
-        decisions = math.ceil(self.loop.screens / (1 + self.loop.nodes))
-        return min(decisions * per_decision, self.schedule.interactions)
-
-    def training_seconds(self) -> float:
-        return self.loop.screens * self.encoder.epochs * self.encoder.seconds_per_screen
-
-    def training_memory(self) -> int:
-        return super().training_memory() + self.batch * self.encoder.bytes_per_screen
-
-    def held_observations(self, per_decision: int) -> int:
-        return self.loop.screens
-
-    def initial_snapshot(self, shape: InputShape, actions: int, *, rng: np.random.Generator) -> Snapshot:
-        from noveltree.learning.vae_learner import initial_snapshot
-
-        return initial_snapshot(shape, self, rng=rng)
-
-    def make_learner(self, snapshot: Snapshot, *, device: str = "cpu") -> VaeLearner:
-        from noveltree.learning.vae_learner import VaeLearner
-
-        return VaeLearner(snapshot, self, device=device)
-
-    def check(self) -> None:
-        if self.evaluation == "continuing":
-            raise InputError("The encoder does not change once it is trained: its evaluation is 'frozen'.")
 
 
 def parse_learning(data: Any) -> Any:

@@ -17,11 +17,10 @@ from torch import nn
 
 from noveltree.errors import InputError, LearningError
 from noveltree.learning.architecture import ENCODED_SCREEN
-from noveltree.learning.experience import CriticalPath, Experience
+from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inputs import InputShape
-from noveltree.learning.learner import Losses
+from noveltree.learning.learner import Learner, Losses
 from noveltree.learning.optimiser import read_moments, write_moments, zero_moments
-from noveltree.learning.settings import VaeSettings
 from noveltree.learning.snapshot import Snapshot
 from noveltree.learning.vae import (
     Vae,
@@ -32,6 +31,7 @@ from noveltree.learning.vae import (
     initial_weights,
     reconstruction_loss,
 )
+from noveltree.learning.vae_settings import VaeSettings
 
 #: The network's name in snapshots.
 ENCODER = "encoder"
@@ -43,15 +43,14 @@ _COMPRESSION = 1
 Screens = NDArray[np.uint8]
 
 
-class VaeLearner:
+class VaeLearner(Learner):
     """An autoencoder in training."""
 
     def __init__(self, snapshot: Snapshot, settings: VaeSettings, *, device: str = "cpu") -> None:
+        super().__init__(snapshot.networks[ENCODER].input)
         self.settings = settings
         self._device = device
         self._architecture = snapshot.networks[ENCODER]
-        #: It learns from sampled screens, not from transitions.
-        self.experience = Experience(self._architecture.input)
         #: The sampled screens of each path, compressed, and how many there are.
         self._held: list[bytes] = []
         self.screens = 0
@@ -61,7 +60,7 @@ class VaeLearner:
         weights, counters = snapshot.weights, snapshot.counters
         self.vae = Vae(self.settings.encoder.planes, weights["vae"], device=self._device)
         self._optimiser = torch.optim.Adam(self.vae.parameters(), lr=self.settings.learning_rate, fused=True)
-        write_moments(self.vae, self._optimiser, weights, counters["optimiser_steps"])
+        write_moments(self.vae.layers, self._optimiser, weights, counters["optimiser_steps"])
         #: Epochs that are over, and a row of losses for each.
         self.epoch = counters["epoch"]
         self._epochs: NDArray[np.float32] = weights["losses"]["epochs"]
@@ -118,7 +117,7 @@ class VaeLearner:
         self.screens = sum(len(zlib.decompress(data)) for data in self._held) // math.prod(ENCODED_SCREEN)
 
     def snapshot(self) -> Snapshot:
-        moments, steps = read_moments(self.vae, self._optimiser)
+        moments, steps = read_moments(self.vae.layers, self._optimiser)
         weights = self.vae.weights()
         return Snapshot(
             networks={ENCODER: self._architecture},

@@ -6,11 +6,14 @@ definition. All of them set `value` of every node.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from noveltree.lookahead.marked_node import MarkedNode
 from noveltree.lookahead.planner import ActionValues
+from noveltree.lookahead.planning_rewards import PlanningReward, true_reward
 from noveltree.lookahead.questions import VALUE, Planning, ask
 from noveltree.tree import Lookahead, Node
 
@@ -56,7 +59,8 @@ class LeafValues:
 @dataclass(frozen=True, slots=True)
 class GreatestValues:
     """Every node may be closed by its own termination cost: V(n) is the maximum of that and of what its existing
-    children give (pi-IW(1)+). A terminal node is worth 0.
+    children give (pi-IW(1)+). A terminal node is worth 0. Where nothing is learnt yet there is nothing to compare
+    with: V(n) is that of Definition 2.
     """
 
     discount: float = 1.0
@@ -66,6 +70,8 @@ class GreatestValues:
             yield from _ask_values(lookahead.nodes())
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
+        if lookahead.termination_cost is not None:
+            return LeafValues(self.discount).action_values(lookahead)
         for node in reversed(list(lookahead.nodes())):
             if node.terminal:
                 node.value = 0.0
@@ -74,6 +80,52 @@ class GreatestValues:
             best = _best_child(node, self.discount)
             node.value = node.termination_cost if best is None else max(node.termination_cost, best)
         return _values_of_children(lookahead.root, self.discount)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanningValues:
+    """As `LeafValues`, of planning rewards instead of the game's, and by the rules of Bandres et al. (2018).
+
+    A child that is lost does not count: a node that has no others is worth minus infinity, and an action that leads
+    there has no value. If `untried` actions count, those of a node of which others were tried are worth nothing;
+    where a rollout repeats an action there is no other.
+    """
+
+    reward: PlanningReward = true_reward
+    discount: float = 1.0
+    reward_weight: float = 1.0
+    untried: bool = False
+
+    def ask(self, lookahead: Lookahead) -> Planning:
+        yield from LeafValues().ask(lookahead)
+
+    def action_values(self, lookahead: Lookahead) -> ActionValues:
+        root = lookahead.root
+        values: ActionValues = []
+        for node in reversed(list(lookahead.nodes())):
+            values = self._values(node, root, self.reward_weight ** lookahead.depth(node))
+            if not node.is_leaf():
+                node.value = max((value for value in values if value is not None), default=-math.inf)
+            elif node.terminal:
+                node.value = 0.0
+            else:
+                assert node.termination_cost is not None, "a leaf was backed up before it was evaluated"
+                node.value = node.termination_cost
+        return values  # of the root, which comes last
+
+    def _values(self, node: Node, root: Node, weight: float) -> ActionValues:
+        """The values of a node's actions."""
+        assert isinstance(node, MarkedNode)
+        untried = 0.0 if self.untried and not node.repetitions else None
+        values: ActionValues = []
+        for child in node.children:
+            if child is None:
+                values.append(untried)
+                continue
+            assert isinstance(child, MarkedNode)
+            value = weight * self.reward(child, root) + self.discount * child.value
+            values.append(None if child.lost or value == -math.inf else value)
+        return values
 
 
 def _ask_values(nodes: Iterable[Node]) -> Planning:

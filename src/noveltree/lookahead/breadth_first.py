@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,24 @@ from noveltree.lookahead.pruning import Pruning
 from noveltree.lookahead.questions import Planning
 from noveltree.tree import Lookahead, Node
 
+#: In which order the actions of a node are tried.
+SuccessorOrder = Callable[[Node, np.random.Generator], Sequence[int]]
+
+
+def in_order(node: Node, rng: np.random.Generator) -> Sequence[int]:
+    """As the simulator numbers them."""
+    return range(len(node.children))
+
+
+def random_order(node: Node, rng: np.random.Generator) -> Sequence[int]:
+    """At random; those that were tried already first, as they came (Lipovetzky et al. 2015)."""
+    tried = sorted((child.number, action) for action, child in enumerate(node.children) if child is not None)
+    untried = [action for action, child in enumerate(node.children) if child is None]
+    return [action for _, action in tried] + (rng.permutation(untried).tolist() if untried else [])
+
+
+SUCCESSOR_ORDERS: dict[str, SuccessorOrder] = {"in-order": in_order, "random": random_order}
+
 
 @dataclass(slots=True)
 class BreadthFirst:
@@ -22,26 +41,30 @@ class BreadthFirst:
     pruning: Pruning
     horizon: int
     backup: Backup
+    order: SuccessorOrder = in_order
     node_type: type[Node] = Node
 
     def plan(self, lookahead: Lookahead, meter: Meter, *, rng: np.random.Generator) -> Planning:
         yield from self.pruning.begin(lookahead)
-        yield from self._search(lookahead, meter)
+        yield from self._search(lookahead, meter, rng)
         yield from self.backup.ask(lookahead)
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
         return self.backup.action_values(lookahead)
 
-    def _search(self, lookahead: Lookahead, meter: Meter) -> Planning:
+    def _search(self, lookahead: Lookahead, meter: Meter, rng: np.random.Generator) -> Planning:
         root = lookahead.root
         queue = deque([root])
         while queue:
             node = queue.popleft()
-            for action, child in enumerate(node.children):
+            for action in self.order(node, rng):
+                child = node.children[action]
                 if child is None:
                     if meter.exhausted(lookahead):
                         return
                     child = yield from self.pruning.generate(lookahead, node, action)
+                else:
+                    self.pruning.meet_again(lookahead, child)
                 if child.novel and not child.terminal and lookahead.depth(child) < self.horizon:
                     queue.append(child)
         root.solved = True

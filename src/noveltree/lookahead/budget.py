@@ -16,8 +16,11 @@ from noveltree.tree import Lookahead
 class Meter(Protocol):
     """What is left of a budget in the current time step."""
 
-    def exhausted(self, lookahead: Lookahead) -> bool:
-        """Must planning stop before the next interaction?"""
+    def exhausted(self, lookahead: Lookahead, *, besides: int = 0) -> bool:
+        """Must planning stop before the next interaction?
+
+        `besides` is what a planner did without the simulator and counts like so many interactions.
+        """
         ...
 
 
@@ -42,8 +45,8 @@ class Interactions:
     def start(self) -> Meter:
         return self  # nothing but the lookahead's own count changes within a time step
 
-    def exhausted(self, lookahead: Lookahead) -> bool:
-        return lookahead.interactions >= self.limit
+    def exhausted(self, lookahead: Lookahead, *, besides: int = 0) -> bool:
+        return lookahead.interactions + besides >= self.limit
 
 
 def frames(limit: int, *, frame_skip: int) -> Interactions:
@@ -67,6 +70,27 @@ class Seconds:
         return _Stopwatch(self.limit)
 
 
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A budget that is exhausted, too, as soon as the lookahead holds `nodes` nodes."""
+
+    budget: Budget
+    nodes: int
+
+    def start(self) -> Meter:
+        return _Bound(self.budget.start(), self.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    meter: Meter
+    nodes: int
+
+    def exhausted(self, lookahead: Lookahead, *, besides: int = 0) -> bool:
+        nodes = lookahead.cached + lookahead.interactions
+        return nodes >= self.nodes or self.meter.exhausted(lookahead, besides=besides)
+
+
 class _Stopwatch:
     """Stops early enough for one more interaction, and for what is left to do with all nodes, to end in time."""
 
@@ -80,7 +104,7 @@ class _Stopwatch:
         self._deadline = self._last + limit
         self._longest = 0.0
 
-    def exhausted(self, lookahead: Lookahead) -> bool:
+    def exhausted(self, lookahead: Lookahead, *, besides: int = 0) -> bool:
         now = time.perf_counter()
         # The longest of the recent interactions; a single hiccup is forgotten within a few dozen.
         self._longest = max(0.95 * self._longest, now - self._last)

@@ -1,4 +1,4 @@
-"""What happens to cached nodes, those that were kept from the time step before: three rules, each a part."""
+"""What happens to cached nodes, those that were kept from the time step before: rules, each a part."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ class CachedNodes(Protocol):
         """Test what is tested before anything is generated in a time step."""
         ...
 
+    def tested_when_generated(self, node: Node) -> bool:
+        """Whether a newly generated node is tested."""
+        ...
+
     def tested_when_met(self, node: Node) -> bool:
         """Whether a node that a rollout meets again is tested again."""
         ...
@@ -33,6 +37,9 @@ class NeverTested:
     def begin(self, lookahead: Lookahead, test: Test) -> None:
         if not lookahead.root.cached:
             test(lookahead.root)
+
+    def tested_when_generated(self, node: Node) -> bool:
+        return True
 
     def tested_when_met(self, node: Node) -> bool:
         return not node.cached
@@ -52,6 +59,9 @@ class TestedWhenMet:
         if not lookahead.root.cached:
             test(lookahead.root)
 
+    def tested_when_generated(self, node: Node) -> bool:
+        return True
+
     def tested_when_met(self, node: Node) -> bool:
         return True
 
@@ -59,7 +69,7 @@ class TestedWhenMet:
 class TestedFirst:
     """Cached nodes enter the table before anything is generated, in the order of their generation (pi-IW of 2021).
 
-    One that is not novel then is pruned and solved, whatever is below it. Terminal nodes do not enter.
+    One that is not novel then is pruned and solved, whatever is below it. Terminal nodes never enter.
     """
 
     __test__ = False
@@ -73,8 +83,36 @@ class TestedFirst:
                 if not node.novel and not node.solved:
                     update_solved_labels(node, root)
 
+    def tested_when_generated(self, node: Node) -> bool:
+        return not node.terminal
+
     def tested_when_met(self, node: Node) -> bool:
         return True
+
+
+class LabelledFirst:
+    """Cached nodes enter the table before anything is generated, in the order of their generation.
+
+    Novelty is a label of them and no more: for searches that it tells what comes first, and that prune nothing.
+    """
+
+    def begin(self, lookahead: Lookahead, test: Test) -> None:
+        for node in sorted(lookahead.nodes(), key=lambda node: node.number):
+            test(node)
+
+    def tested_when_generated(self, node: Node) -> bool:
+        return True
+
+    def tested_when_met(self, node: Node) -> bool:
+        return False
+
+
+#: By their names in protocols.
+CACHED_NODES: dict[str, CachedNodes] = {
+    "never-tested": NeverTested(),
+    "tested-when-met": TestedWhenMet(),
+    "tested-first": TestedFirst(),
+}
 
 
 def _solve_terminal_nodes(lookahead: Lookahead) -> None:

@@ -53,11 +53,16 @@ class Duplicates:
     def _compare(self, first: Node, second: Node) -> None:
         assert first.action is not None
         assert second.action is not None
-        alike = (
-            first.reward == second.reward
-            and first.terminal == second.terminal
-            and np.array_equal(first.state.observation, second.state.observation)
-        )
+        same = alike(first, second)
         for one, other in ((first.action, second.action), (second.action, first.action)):
             self._pairs[one][other] += 1
-            self._alike[one][other] += alike
+            self._alike[one][other] += same
+
+
+def alike(first: Node, second: Node) -> bool:
+    """Whether two children of a node cannot be told apart: the same is observed and paid, and both end or not."""
+    return (
+        first.reward == second.reward
+        and first.terminal == second.terminal
+        and np.array_equal(first.state.observation, second.state.observation)
+    )

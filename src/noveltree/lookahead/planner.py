@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.questions import Planning
-from noveltree.tree import Lookahead, Node
+from noveltree.tree import Arrays, Lookahead, Node
 
 #: Q(root, a) for every action a; None for actions that were not tried.
 ActionValues = list[float | None]
 
 
 class Planner(Protocol):
-    """A way to grow a lookahead. It may hold state of one time step, such as a novelty table."""
+    """A way to grow a lookahead. It may hold state of one time step, such as a novelty table.
+
+    One that holds more than that from one time step to the next, besides the tree, is a `RemembersEpisode`.
+    """
 
     @property
     def node_type(self) -> type[Node]:
@@ -28,4 +31,17 @@ class Planner(Protocol):
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
         """The values of the root's actions, once all questions are answered."""
+        ...
+
+
+@runtime_checkable
+class RemembersEpisode(Protocol):
+    """What a planner adds that goes on from more than the tree, so that its episodes can be paused."""
+
+    def memory(self) -> Arrays:
+        """What it remembers between two time steps, besides the lookahead, as arrays by name."""
+        ...
+
+    def remember(self, memory: Arrays, lookahead: Lookahead) -> None:
+        """Go on from a memory and the lookahead that belongs to it; a RecordError says that they cannot be."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
@@ -47,46 +47,71 @@ class NoPruning:
         pass
 
 
+class Tables(Protocol):
+    """One novelty table for all nodes, which is a `NoveltyTable` itself, or several."""
+
+    def clear(self) -> None:
+        """Forget everything: a new time step begins."""
+        ...
+
+    def of(self, node: Node, root: Node) -> NoveltyTable:
+        """The table in which a node below a root is looked up."""
+        ...
+
+
 @dataclass(slots=True)
 class NoveltyPruning:
     """Nodes are novel by their features and a table. Whatever the features must ask is asked at generation."""
 
     features: FeatureSet
-    table: NoveltyTable
+    table: Tables
     cached_nodes: CachedNodes = field(default_factory=NeverTested)
+    measure: Callable[[Lookahead, Node], float] = Lookahead.depth
+    """By what the table compares nodes that have the same feature."""
+    _heads: tuple[str, ...] = field(default=(), init=False)
+    """What is asked at generation: what the features need, but for what every new node knows already."""
 
     def begin(self, lookahead: Lookahead) -> Planning:
         self.table.clear()
+        self._heads = lookahead.unknown(self.features.heads)
         root = lookahead.root
-        if self.features.heads and not root.cached:
-            yield from ask((root,), *self.features.heads)
-        self.cached_nodes.begin(lookahead, partial(self._test, lookahead))
+        if self._heads and not root.cached:
+            yield from ask((root,), *self._heads)
+        self.cached_nodes.begin(lookahead, partial(self.test, lookahead))
 
     def generate(self, lookahead: Lookahead, node: Node, action: int) -> Generating:
-        child = lookahead.expand(node, action)
-        if self.features.heads:
-            yield from ask((child,), *self.features.heads)
-        self._test(lookahead, child)
+        child = yield from self.expand(lookahead, node, action)
+        if self.cached_nodes.tested_when_generated(child):
+            self.test(lookahead, child)
         return child
 
     def meet_again(self, lookahead: Lookahead, child: Node) -> None:
         if self.cached_nodes.tested_when_met(child):
-            depth = lookahead.depth(child)
-            if not self.table.holds(child.witness, depth):
-                child.witness = self.table.holder(self._features(child), depth)
+            measure = self.measure(lookahead, child)
+            table = self.table.of(child, lookahead.root)
+            if not table.holds(child.witness, measure):
+                child.witness = table.holder(self._features(child, table), measure)
             self._label(lookahead, child)
 
-    def _test(self, lookahead: Lookahead, node: Node) -> None:
+    def expand(self, lookahead: Lookahead, node: Node, action: int) -> Generating:
+        """Generate a child by one interaction, and ask what its test will need; it is not labelled yet."""
+        child = lookahead.expand(node, action)
+        if self._heads and self.cached_nodes.tested_when_generated(child):
+            yield from ask((child,), *self._heads)
+        return child
+
+    def test(self, lookahead: Lookahead, node: Node) -> None:
         """Enter the features of a node, and label it by what was in the table before."""
-        node.witness = self.table.enter(self._features(node), lookahead.depth(node))
+        table = self.table.of(node, lookahead.root)
+        node.witness = table.enter(self._features(node, table), self.measure(lookahead, node))
         if node is not lookahead.root:  # which is looked at in any case
             self._label(lookahead, node)
 
-    def _features(self, node: Node) -> Indices:
+    def _features(self, node: Node, table: NoveltyTable) -> Indices:
         """The features of a node, with room for them in the table."""
         features = self.features(node)
-        if self.features.size > self.table.size:
-            self.table.make_room(self.features.size)
+        if self.features.size > table.size:
+            table.make_room(self.features.size)
         return features
 
     def _label(self, lookahead: Lookahead, node: Node) -> None:

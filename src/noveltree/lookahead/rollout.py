@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from noveltree.errors import RecordError
+from noveltree.lookahead.action_set import ActionSet
 from noveltree.lookahead.backup import Backup
 from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.duplicates import Duplicates
@@ -13,7 +15,28 @@ from noveltree.lookahead.planner import ActionValues
 from noveltree.lookahead.pruning import Pruning
 from noveltree.lookahead.questions import POLICY, Planning, ask
 from noveltree.lookahead.solved import update_solved_labels
-from noveltree.tree import Lookahead, Node
+from noveltree.tree import Arrays, Lookahead, Node
+
+
+class AllActions:
+    """Actions are drawn from the base policy, and nothing is learnt of them."""
+
+    def begin(self, lookahead: Lookahead) -> None:
+        pass
+
+    def sample(self, node: Node, root: Node, *, rng: np.random.Generator) -> int:
+        return sample_unsolved_child(node, rng=rng)
+
+    def learn(self, lookahead: Lookahead) -> None:
+        pass
+
+    def memory(self) -> Arrays:
+        return {}
+
+    def remember(self, memory: Arrays, lookahead: Lookahead) -> None:
+        if memory:
+            names = ", ".join(sorted(memory))
+            raise RecordError(f"Rollouts over all actions remember nothing of an episode, and there is {names}.")
 
 
 @dataclass(slots=True)
@@ -28,18 +51,28 @@ class Rollouts:
     duplicates: Duplicates | None = None
     """Leaves out actions that seem to lead where others do."""
     node_type: type[Node] = Node
+    actions: ActionSet = field(default_factory=AllActions)
+    """Draws the actions."""
 
     def plan(self, lookahead: Lookahead, meter: Meter, *, rng: np.random.Generator) -> Planning:
         root = lookahead.root
         yield from self.pruning.begin(lookahead)
+        self.actions.begin(lookahead)
         if self.duplicates is not None:
             self.duplicates.begin(lookahead)
         while not root.solved and not meter.exhausted(lookahead):
             yield from self._rollout(lookahead, meter, rng)
         yield from self.backup.ask(lookahead)
+        self.actions.learn(lookahead)  # at last, so that a decision that is cut off and begun again teaches once
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
         return self.backup.action_values(lookahead)
+
+    def memory(self) -> Arrays:
+        return self.actions.memory()
+
+    def remember(self, memory: Arrays, lookahead: Lookahead) -> None:
+        self.actions.remember(memory, lookahead)
 
     def _rollout(self, lookahead: Lookahead, meter: Meter, rng: np.random.Generator) -> Planning:
         node = root = lookahead.root
@@ -48,7 +81,7 @@ class Rollouts:
         while node.novel and not node.terminal and node.time < horizon:
             if node.base_policy is None:
                 yield from ask((node,), POLICY)
-            action = self._sample(node, rng)
+            action = self._sample(node, root, rng)
             if action is None:
                 break
             child = node.children[action]
@@ -67,10 +100,10 @@ class Rollouts:
             node = child
         update_solved_labels(node, root)
 
-    def _sample(self, node: Node, rng: np.random.Generator) -> int | None:
-        """An action from the base policy that is not left out as a probable duplicate; None if none is left."""
+    def _sample(self, node: Node, root: Node, rng: np.random.Generator) -> int | None:
+        """An unsolved action that is not left out as a probable duplicate; None if none is left."""
         while node.unsolved:
-            action = sample_unsolved_child(node, rng=rng)
+            action = self.actions.sample(node, root, rng=rng)
             if self.duplicates is None or not self.duplicates.left_out(node, action, rng=rng):
                 return action
             node.unsolved.remove(action)

@@ -12,6 +12,7 @@ from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.planner import ActionValues
 from noveltree.lookahead.questions import Planning
 from noveltree.lookahead.random_rollout import random_rollout
+from noveltree.lookahead.scale import Spread
 from noveltree.tree import Lookahead, Node
 
 #: After this many simulations in a row that met nothing new, all within reach counts as known.
@@ -48,7 +49,7 @@ class Uct:
 
     def plan(self, lookahead: Lookahead, meter: Meter, *, rng: np.random.Generator) -> Planning:
         yield from ()  # rollouts are uniformly random
-        spread = _Spread()
+        spread = Spread()
         idle = 0
         while not meter.exhausted(lookahead):
             before = lookahead.interactions
@@ -64,7 +65,7 @@ class Uct:
             for child in lookahead.root.children
         ]
 
-    def _simulation(self, lookahead: Lookahead, meter: Meter, spread: _Spread, rng: np.random.Generator) -> None:
+    def _simulation(self, lookahead: Lookahead, meter: Meter, spread: Spread, rng: np.random.Generator) -> None:
         node = lookahead.root
         assert isinstance(node, UctNode)
         path = [node]
@@ -92,7 +93,7 @@ class Uct:
             node.returns += future
             spread.include(future)
 
-    def _best_bound(self, node: UctNode, spread: _Spread) -> UctNode:
+    def _best_bound(self, node: UctNode, spread: Spread) -> UctNode:
         children = [child for child in node.children if isinstance(child, UctNode)]
         log_visits = math.log(sum(child.visits for child in children))
         return max(
@@ -101,21 +102,3 @@ class Uct:
                 child.mean_return() / spread.width() + self.exploration * math.sqrt(log_visits / child.visits)
             ),
         )
-
-
-class _Spread:
-    """The range of the returns seen so far."""
-
-    __slots__ = ("_highest", "_lowest")
-
-    def __init__(self) -> None:
-        self._lowest = math.inf
-        self._highest = -math.inf
-
-    def include(self, value: float) -> None:
-        self._lowest = min(self._lowest, value)
-        self._highest = max(self._highest, value)
-
-    def width(self) -> float:
-        width = self._highest - self._lowest
-        return width if width > 0.0 else 1.0

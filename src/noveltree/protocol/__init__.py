@@ -13,7 +13,7 @@ from noveltree.protocol.compare import Difference as Difference
 from noveltree.protocol.compare import compare_protocols as compare_protocols
 from noveltree.protocol.compare import describe_setting as describe_setting
 from noveltree.protocol.compare import flat_settings as flat_settings
-from noveltree.protocol.make import default_learning as default_learning
+from noveltree.protocol.learners import default_learning as default_learning
 from noveltree.protocol.make import make_protocol as make_protocol
 from noveltree.protocol.presets import DEFAULT_PRESET as DEFAULT_PRESET
 from noveltree.protocol.presets import PRESETS as PRESETS

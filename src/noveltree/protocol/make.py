@@ -6,23 +6,15 @@ import contextlib
 from dataclasses import dataclass
 from typing import Any
 
-from noveltree.agents import N_CPL_PLUS, VAE_IW, Agent, Settings, get_agent
+from noveltree.agents import Agent, Settings, get_agent
 from noveltree.errors import InputError, UnknownNameError
 from noveltree.features import default_features
-from noveltree.learning import LearningSettings
-from noveltree.learning.retention import KeepLatest
-from noveltree.learning.settings import (
-    JointSettings,
-    LearnerSettings,
-    LockstepSettings,
-    ScheduleSettings,
-    VaeSettings,
-    ValueSettings,
-)
+from noveltree.learning.settings import LearnerSettings
 from noveltree.protocol.choices import Choices, read_choices
 from noveltree.protocol.hashing import FIRST_EDITION
+from noveltree.protocol.learners import default_learning
 from noveltree.protocol.presets import DEFAULT_PRESET, PRESETS
-from noveltree.protocol.protocol import Protocol, observed
+from noveltree.protocol.protocol import Protocol, observed_by
 from noveltree.reading import validated
 from noveltree.simulators import SIMULATOR_KINDS, SimulatorKind, SimulatorSettings, find_game
 from noveltree.version import __version__
@@ -69,29 +61,6 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         )
     protocol.make_budget()  # complains about a budget that allows no interaction
     return protocol
-
-
-def default_learning(agent: Agent) -> LearnerSettings | None:
-    """How an agent learns unless it is chosen; None if it does not.
-
-    These are the paper's settings as its authors' experiments had them; the defaults of `LearningSettings` are what
-    the first records were played with.
-    """
-    if not agent.heads:
-        return None
-    if agent is N_CPL_PLUS:
-        return JointSettings(
-            schedule=ScheduleSettings(interactions=2_000_000, interval=5_000, window=200_000),
-            loop=LockstepSettings(),
-            retention=KeepLatest(),
-        )
-    if agent is VAE_IW:
-        # With the small encoder on every machine, so that no protocol depends on one: the paper's needs a GPU, or
-        # two days.
-        return VaeSettings()
-    return LearningSettings(
-        start="glorot", value=ValueSettings(clipping="each"), schedule=ScheduleSettings(wave=None)
-    )
 
 
 def _check_fit(chosen: Choices, kind: SimulatorKind, game: str, agent: Agent) -> None:
@@ -144,10 +113,10 @@ def _look_at(
     """Find out what follows from a game and an agent; the simulator is made only if that is necessary."""
     own = chosen.given(Settings.model_fields)
     known = kind.known_actions(game, simulator_settings, chosen.features)
-    if known is not None:
+    if known is not None and chosen.tiles is None:  # only the screen shows whether so many tiles fit on it
         return _World(game, known, MAX_FRAMES, agent.settings(**own))
-    tiles, screen = observed(chosen.features, learning)
-    with contextlib.closing(kind.make(game, simulator_settings, tiles=tiles, screen=screen)) as simulator:
+    observed = observed_by(agent, agent.settings(**own), learning)
+    with contextlib.closing(kind.make(game, simulator_settings, observed)) as simulator:
         start = simulator.start()
         if "features" in agent.uses:
             own.setdefault("features", default_features(start))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from noveltree.protocol.choices import Choices
@@ -19,11 +19,13 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class TrainingPreset:
-    """How long and in which loop a learner is trained."""
+    """How long and in which loop a learner is trained, and how it plans, if that is not the agent's own way."""
 
     summary: str
     learning: Mapping[str, Mapping[str, Any]]
-    """By the kind of learner, the settings of learning that are not the agent's own."""
+    """By the kind of learner: settings of learning."""
+    planning: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By agent: settings of planning."""
 
 
 TRAINING_PRESETS: dict[str, TrainingPreset] = {
@@ -39,10 +41,44 @@ TRAINING_PRESETS: dict[str, TrainingPreset] = {
                 "evaluation_episodes": 2,
             },
             "joint": {"schedule": {"interactions": 200_000}, "evaluation_episodes": 2},
+            "pi": {"schedule": {"interactions": 200_000, "interval": 20_000}, "evaluation_episodes": 2},
             "vae": {"loop": {"screens": 1_000}, "encoder": {"epochs": 20}, "evaluation_episodes": 2},
         },
     ),
+    "junyent-2019": TrainingPreset(
+        "pi-IW as first released: one lane, no normalisation, ties at random, 40,000,000 interactions",
+        {
+            "pi": {
+                "schedule": {"interactions": 40_000_000},
+                "loop": {"lanes": 1},
+                "learning_rate": 5e-4,
+                "gradient_norm": 40.0,
+                "warm_up": 100,
+                "normalisation": "none",
+                "policy_targets": {"temperature": 0.0},
+            },
+        },
+        {"pi-iw": {"cached_nodes": "tested-when-met", "tie_breaking": "random"}},
+    ),
+    "junyent-2021": TrainingPreset(
+        "pi-IW, pi-IW+ and pi-HIW as released in 2021: one lane; large subtrees outweigh small rewards",
+        {"pi": {"loop": {"lanes": 1}, "policy_targets": {"untried": "root-value"}}},
+        {"pi-iw-plus": {"tie_breaking": "product"}, "pi-hiw": {"tie_breaking": "product"}},
+    ),
 }
+
+#: What Bandres et al. ran in all their experiments.
+_BANDRES: dict[str, Any] = {
+    "agent": "riw-d",
+    "features": "bprost-background",
+    "action_set": "full",
+    "horizon": 1_500,
+    "cached_nodes": "tested-when-met",
+    "repetitions": True,
+    "lost_nodes": "leave",
+    "untried": "zero",
+}
+_RISK_AVERSE: dict[str, Any] = {"risk_averse": "parent", "tie_breaking": "longest-branch"}
 
 PRESETS: dict[str, Preset] = {
     "otoole-2021": Preset(
@@ -54,12 +90,32 @@ PRESETS: dict[str, Preset] = {
         Choices(agent="riw-d", tie_breaking="larger-subtree", discount=0.99),
     ),
     "bandres-2018": Preset(
-        "Bandres et al. 2018 (RIW): 0.5 s per decision, all 18 actions, B-PROST",
-        Choices(agent="riw-d", features="bprost", action_set="full", budget=0.5, budget_unit="seconds"),
+        "Bandres et al. 2018 (RIW): 0.5 s per decision, all 18 actions, B-PROST without background",
+        Choices(budget=0.5, budget_unit="seconds", **_BANDRES),
     ),
     "bandres-2018-32s": Preset(
-        "Bandres et al. 2018 (RIW): 32 s per decision, all 18 actions, B-PROST",
-        Choices(agent="riw-d", features="bprost", action_set="full", budget=32.0, budget_unit="seconds"),
+        "Bandres et al. 2018 (RIW): as bandres-2018 with 32 s",
+        Choices(budget=32.0, budget_unit="seconds", **_BANDRES),
+    ),
+    "bandres-2018-103": Preset(
+        "Bandres et al. 2018 (RIW): the 103 interactions that 0.5 s were on their machines",
+        Choices(budget=103.0, visits="counted", **_BANDRES),
+    ),
+    "bandres-2018-4100": Preset(
+        "Bandres et al. 2018 (RIW): the 4,100 interactions that 32 s were on their machines",
+        Choices(budget=4_100.0, visits="counted", **_BANDRES),
+    ),
+    "bandres-2018-ra-101": Preset(
+        "Bandres et al. 2018 (RA RIW): risk averse, the 101 interactions that 0.5 s were",
+        Choices(budget=101.0, visits="counted", **_BANDRES, **_RISK_AVERSE),
+    ),
+    "bandres-2018-ra-3300": Preset(
+        "Bandres et al. 2018 (RA RIW): risk averse, the 3,300 interactions that 32 s were",
+        Choices(budget=3_300.0, visits="counted", **_BANDRES, **_RISK_AVERSE),
+    ),
+    "bandres-2018-ns-ra-107": Preset(
+        "Bandres et al. 2018 (NS+RA RIW): risk averse with novelty subtables, the 107 interactions that 0.5 s were",
+        Choices(budget=107.0, visits="counted", subtables=True, **_BANDRES, **_RISK_AVERSE),
     ),
     "lipovetzky-2015": Preset(
         "Lipovetzky et al. 2015 (IW(1)): 150,000 frames per decision in steps of 5, all 18 actions, RAM",
@@ -72,6 +128,9 @@ PRESETS: dict[str, Preset] = {
             budget_unit="frames",
             horizon=300,
             discount=0.995,
+            successors="random",
+            pruned_nodes="tested",
+            subtree_cap=30_000,
         ),
     ),
 }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, SerializeAsAny
 
-from noveltree.agents import PAPER_BUDGET, Settings, get_agent
+from noveltree.agents import PAPER_BUDGET, Agent, Settings, get_agent
 from noveltree.declarations import SettingsModel, optional, setting
 from noveltree.episodes import Episode, Play, drive, episode_rng
 from noveltree.errors import InputError, RecordError, UnknownNameError
@@ -21,7 +21,7 @@ from noveltree.learning.settings import LearnerSettings, parse_learning
 from noveltree.lookahead import Budget, Interactions, Seconds, frames
 from noveltree.protocol.hashing import hash_settings
 from noveltree.reading import validated
-from noveltree.simulators import Simulator, SimulatorKind, SimulatorSettings, Size, get_kind
+from noveltree.simulators import Observed, Simulator, SimulatorKind, SimulatorSettings, get_kind
 
 #: The settings of any learner.
 Learning = Annotated[SerializeAsAny[LearnerSettings], BeforeValidator(parse_learning)]
@@ -44,7 +44,7 @@ class _Played(SimulatorSettings, _Game):
     budget: float = setting("what may be spent on one decision", role="conditions", gt=0)
     budget_unit: BudgetUnit = setting("the unit of the budget: interactions, frames or seconds", role="conditions")
     agent: str = setting("the algorithm")
-    novelty: Literal["classic", "depth", "none"] = setting("what decides which nodes are pruned")
+    novelty: Literal["classic", "depth", "reward", "none"] = setting("what decides which nodes are pruned")
 
 
 if TYPE_CHECKING:
@@ -122,8 +122,8 @@ class Protocol(_Planned):
 
     def make_simulator(self) -> Simulator:
         settings = SimulatorSettings(**{name: getattr(self, name) for name in SimulatorSettings.model_fields})
-        tiles, screen = observed(self.features, self.learning)
-        return self.simulator_kind.make(self.game, settings, tiles=tiles, screen=screen)
+        observed = observed_by(get_agent(self.agent), self.settings(), self.learning)
+        return self.simulator_kind.make(self.game, settings, observed)
 
     def make_play(self, simulator: Simulator, *, seed: int, index: int, interval: int = 0) -> Play:
         """Begin the episode `index` of a trial with `seed`, in its `interval` of learning."""
@@ -137,11 +137,14 @@ class Protocol(_Planned):
         )
 
 
-def observed(features: str | None, learning: LearnerSettings | None) -> tuple[bool, Size | None]:
-    """Whether the tiles of screens are observed, and the size that screens are reduced to, if not the usual one."""
-    if learning is None:
-        return features in NEEDS_TILES, None
-    return features in NEEDS_TILES or learning.needs_tiles, learning.screen
+def observed_by(agent: Agent, settings: Settings, learning: LearnerSettings | None) -> Observed:
+    """What has to be observed for an agent with these settings."""
+    tiles = NEEDS_TILES.get(settings.features, False) if "features" in agent.uses else False
+    return Observed(
+        tiles=tiles or (learning is not None and learning.needs_tiles),
+        screen=None if learning is None else learning.screen,
+        small=agent.small_screen(settings),
+    )
 
 
 def play_episode(protocol: Protocol, *, seed: int = 0, index: int = 0) -> Episode:

@@ -12,6 +12,10 @@ Hessel et al. (2018), all as the paper reports them. `normalisation.csv` has the
 human player in 57 games that Wang et al. (2016), "Dueling Network Architectures for Deep Reinforcement Learning",
 report for random no-op starts, as DeepMind's DQN Zoo distributes them: the usual references of human-normalised
 scores.
+
+`bandres.csv.xz` and `lipovetzky.csv` have the scores of two earlier articles on planners, with which the paper does
+not compare itself: Bandres, Bonet and Geffner (2018), "Planning with Pixels in (Almost) Real Time", and Lipovetzky,
+Ramirez and Geffner (2015), "Classical Planning with Simulators: Results on the Atari Video Games".
 """
 
 from noveltree.published.curves import Million as Million
@@ -20,6 +24,9 @@ from noveltree.published.curves import authors_curve as authors_curve
 from noveltree.published.curves import nearest_agent as nearest_agent
 from noveltree.published.evaluations import TrialScores as TrialScores
 from noveltree.published.evaluations import authors_evaluations as authors_evaluations
+from noveltree.published.planners import PlannerScore as PlannerScore
+from noveltree.published.planners import PublishedPlanner as PublishedPlanner
+from noveltree.published.planners import published_planners as published_planners
 from noveltree.published.scores import OTHER_AGENTS as OTHER_AGENTS
 from noveltree.published.scores import PUBLISHED_AGENTS as PUBLISHED_AGENTS
 from noveltree.published.scores import PUBLISHED_EPISODES as PUBLISHED_EPISODES

@@ -62,6 +62,7 @@ class _Columns(BaseModel):
     depth: list[_Count]
     seconds: list[Annotated[float, Field(ge=0)]]
     action_values: list[Annotated[tuple[float | None, ...], _AS_LIST]] | None = None
+    root_value: list[float | None] | None = None
 
 
 class _File(BaseModel):
@@ -98,8 +99,11 @@ def write_episode(path: Path, record: EpisodeRecord, *, action_values: bool = Fa
 def encode_episode(record: EpisodeRecord, *, action_values: bool = False) -> bytes:
     """The bytes of an episode file."""
     episode = record.episode
-    left_out = () if action_values else ("action_values",)
-    decisions = {field.name: episode.column(field.name) for field in fields(Decision) if field.name not in left_out}
+    decisions = {field.name: episode.column(field.name) for field in fields(Decision)}
+    if not action_values:
+        del decisions["action_values"]
+    if not action_values or all(value is None for value in decisions["root_value"]):
+        del decisions["root_value"]
     decisions["seconds"] = [round(seconds, 6) for seconds in decisions["seconds"]]
     content: dict[str, Any] = {
         "format": FORMAT,

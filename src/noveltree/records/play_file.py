@@ -1,8 +1,9 @@
 """Play files: an episode that was paused after a decision, from which it goes on as if it had not been.
 
-A play file is one safetensors file. Its arrays are the lookahead's (see `lookahead.storage`); its metadata holds,
-as JSON, the protocol, the decisions and the state of the random generator, and the SHA-256 digest of the whole
-file, computed with zeros in the digest's own place. Nothing is decoded before the digest was found to be right,
+A play file is one safetensors file. Its arrays are the lookahead's (see `tree/storage.py`) and what the planner
+remembers besides, with `planner.` before their names; its metadata holds, as JSON, the protocol, the decisions and
+the state of the random generator, and the SHA-256 digest of the whole file, computed with zeros in the digest's own
+place. Nothing is decoded before the digest was found to be right,
 for a damaged snapshot can crash the emulator. A digest is not a signature: read only plays from people you trust.
 """
 
@@ -34,6 +35,7 @@ _NO_DIGEST = b"0" * 64
 _DIGEST = re.compile(rb'"sha256":"([0-9a-f]{64})"')
 _GENERATOR = "PCG64"
 _LENGTH = 8  # bytes at the beginning that say how long the header is
+_PLANNER = "planner."
 
 
 class _Words(BaseModel):
@@ -105,9 +107,8 @@ def encode_play(play: Play, protocol: Protocol) -> bytes:
         counts=stored.counts,
     )
     metadata = {"play": paused.model_dump_json(), "sha256": _NO_DIGEST.decode()}
-    data = safetensors.numpy.save(
-        {name: np.ascontiguousarray(array) for name, array in stored.arrays.items()}, metadata
-    )
+    arrays = {**stored.arrays, **{f"{_PLANNER}{name}": array for name, array in play.memory().items()}}
+    data = safetensors.numpy.save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata)
     place = _DIGEST.search(data)
     assert place is not None
     digest = _digest(data, place).encode()
@@ -129,21 +130,23 @@ def decode_play(
         _check_conditions(paused, protocol, simulator, heuristics)
         play = protocol.make_play(simulator, seed=0, index=0)
         _set_generator(play.rng, paused.generator)  # whatever it was seeded with
+        of_nodes = {name: array for name, array in arrays.items() if not name.startswith(_PLANNER)}
+        memory = {name.removeprefix(_PLANNER): array for name, array in arrays.items() if name not in of_nodes}
         lookahead = restore_lookahead(
-            StoredLookahead(arrays, paused.counts), simulator, node_type=play.lookahead.node_type
+            StoredLookahead(of_nodes, paused.counts), simulator, node_type=play.lookahead.node_type
         )
         if lookahead.root.time != len(paused.decisions):
             raise RecordError("Its lookahead does not stand where its decisions lead.")
+        if heuristics is None:
+            heuristics = UNINFORMED
+            lookahead.forget_answers(
+                base_policy=heuristics.initial_base_policy(), termination_cost=heuristics.initial_termination_cost()
+            )
+        play.restore(lookahead, paused.decisions, heuristics=heuristics, memory=memory)
     except RecordError as error:
         raise RecordError(f"{source} cannot be read as a paused play. {error}") from error
     except InputError as error:
         raise InputError(f"{source} cannot be played on. {error}") from error
-    if heuristics is None:
-        heuristics = UNINFORMED
-        lookahead.forget_answers(
-            base_policy=heuristics.initial_base_policy(), termination_cost=heuristics.initial_termination_cost()
-        )
-    play.restore(lookahead, paused.decisions, heuristics=heuristics)
     return play
 
 

@@ -62,9 +62,15 @@ def verify_episode(record: EpisodeRecord) -> Verification:
 
 
 def _interactions_allowed(protocol: Protocol) -> int | None:
-    """Interactions that a decision may have taken: the budget's, and one to execute an action never tried."""
+    """Interactions that a decision may have taken: the budget's, and one to execute an action never tried.
+
+    Where visits count, a walk that began within the budget may go on through kept nodes, down to the horizon.
+    """
     budget = protocol.make_budget()
-    return budget.limit + 1 if isinstance(budget, Interactions) else None
+    if not isinstance(budget, Interactions):
+        return None
+    settings = protocol.settings()
+    return budget.limit + 1 + (settings.horizon if settings.visits == "counted" else 0)
 
 
 def _version_caveat(record: EpisodeRecord) -> str:

@@ -18,7 +18,7 @@ from noveltree.analysis.taxonomy import (
     measured_taxonomy,
     published_taxonomy,
 )
-from noveltree.published import OTHER_AGENTS
+from noveltree.published import OTHER_AGENTS, published_planners
 from noveltree.report.curves import anytime_section, recorded_curves, released_curves
 from noveltree.report.document import Document, Paragraph, Section, Table
 from noveltree.report.panel import Panel
@@ -32,16 +32,23 @@ from noveltree.report.scores import (
     episodes_section,
     human_table,
     scores_table,
+    unranked_table,
 )
 from noveltree.report.taxonomy_and_settings import settings_section, taxonomy_section
 from noveltree.report.wording import counted, listed, title_of
 from noveltree.results.comparable import published_rule
 from noveltree.results.published_agents import published_agents, published_comparison
+from noveltree.results.published_planners import table_of_planners
 from noveltree.results.recorded import Records
 from noveltree.results.scores import AgentScores, common_games
 
 #: Decisions per episode of the test for SMRF.
 _SMRF_STEPS = 50
+#: What is said of scores that must not be ranked.
+_UNRANKED = (
+    "with 90% intervals where they are known. They were not played under the conditions of the paper's agents, nor "
+    "all under the same: see the experimental settings."
+)
 #: Agents whose intervals the paper publishes, in the order of its table.
 _WITH_INTERVALS = ("riw-d", "riw-c", "cpl", "n-cpl-d", "n-cpl")
 
@@ -68,11 +75,13 @@ def build_report(
         ours = (*compared, *budgets)
         sections.append(problems_section(records, ours, compared))
         sections += _own_sections(ours, compared, width_based, others, records, measured, base, rng)
+    planners = [agent for agent in table_of_planners() if published or _kin([agent], ours)]
     if published:
         of_paper = _paper_sections(width_based, measured, rng)
         sections += of_paper if records is None else map(_renamed, of_paper)
+        sections.append(_planners_section(planners))
     sections.append(taxonomy_section(measured, published_taxonomy()))
-    sections.append(settings_section((*ours, *theirs)))
+    sections.append(settings_section((*ours, *theirs, *planners)))
     return Document(
         title,
         _lead(records, compared, width_based, published=published),
@@ -128,6 +137,11 @@ def _own_sections(
             "settings."
         )
         scores.append(human_table(humans, human, name="own-human", caption=caption))
+    if kin := _with_scores(_kin(table_of_planners(), ours), games):
+        beside = Panel("own", (*ours, *kin), games)
+        scores.append(
+            unranked_table(beside, name="own-planners", caption=f"Beside planners of earlier articles, {_UNRANKED}")
+        )
     return [
         summary_section(panel, rng=rng),
         pairwise_section(panel, measured),
@@ -142,6 +156,25 @@ def _own_sections(
 
 def _with_scores(agents: Sequence[AgentScores], games: Sequence[str]) -> list[AgentScores]:
     return [agent for agent in agents if any(game in agent.games for game in games)]
+
+
+def _kin(agents: Sequence[AgentScores], ours: Sequence[AgentScores]) -> list[AgentScores]:
+    """Those of published planners whose algorithm was recorded, too."""
+    played = {agent.protocol.agent for agent in ours if agent.protocol is not None}
+    return [agent for agent in agents if agent.protocol is not None and agent.protocol.agent in played]
+
+
+def _planners_section(planners: Sequence[AgentScores]) -> Section:
+    """The scores of earlier articles on planners, a table each."""
+    articles: dict[str, list[AgentScores]] = {}
+    for agent in planners:
+        articles.setdefault(published_planners()[agent.name].article, []).append(agent)
+    tables = []
+    for number, (article, agents) in enumerate(articles.items()):
+        panel = Panel("planners", tuple(agents), tuple(sorted({game for agent in agents for game in agent.games})))
+        caption = f"The planners of {article}, {_UNRANKED}"
+        tables.append(unranked_table(panel, name=f"planners-{number}", caption=caption))
+    return Section("planners", "Earlier planners", tuple(tables))
 
 
 def _paper_sections(

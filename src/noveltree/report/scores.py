@@ -66,6 +66,14 @@ def scores_table(panel: Panel, marking: Marking, *, name: str) -> Table:
     )
 
 
+def unranked_table(panel: Panel, *, name: str, caption: str) -> Table:
+    """Mean scores with 90% intervals of agents that did not play under the same conditions: none is marked."""
+    rows = [
+        (Cell(title_of(game)), *(score_of(panel, agent, game) for agent in panel.agents)) for game in panel.games
+    ]
+    return Table(name, caption, (Column("game", words=True), *panel.columns), tuple(rows))
+
+
 def score_of(panel: Panel, agent: AgentScores, game: str, *, best: bool = False) -> Cell:
     """An agent's mean score in a game, with a link to its episodes where the panel's are listed."""
     missing = agent.missing.get(game, 0)

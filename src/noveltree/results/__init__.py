@@ -7,6 +7,7 @@ comparable        which trials are those of one agent, and how it played
 curves            the learning curves of runs
 tables            scores in tables, data frames and arrays
 published_agents  the paper's scores
+published_planners  those of earlier articles on planners
 recorded          all of these together: `read_results`, `read_records`
 measured          what RTDP and random actions scored, for the taxonomy
 collect           all episodes of benchmarks as one table
@@ -25,6 +26,8 @@ from noveltree.results.curves import RunPoint as RunPoint
 from noveltree.results.curves import read_curve as read_curve
 from noveltree.results.published_agents import published_agents as published_agents
 from noveltree.results.published_agents import published_comparison as published_comparison
+from noveltree.results.published_planners import other_planners as other_planners
+from noveltree.results.published_planners import table_of_planners as table_of_planners
 from noveltree.results.recorded import PUBLISHED as PUBLISHED
 from noveltree.results.recorded import LearningCurves as LearningCurves
 from noveltree.results.recorded import Records as Records

@@ -13,7 +13,7 @@ from noveltree.protocol import Protocol, compare_protocols, make_protocol
 from noveltree.results.trials import RecordedTrial
 
 #: Settings of a planner that are mentioned if they are not the usual ones.
-_METHOD = ("horizon", "discount", "tie_breaking", "rollout_depth", "exploration")
+_METHOD = ("horizon", "discount", "tie_breaking", "risk_averse", "subtables", "rollout_depth", "exploration")
 
 
 class Group(NamedTuple):

@@ -14,11 +14,12 @@ from noveltree.records.manifest import Manifest, read_manifest
 from noveltree.results.comparable import Group, check_unique, group_trials, settings_in_words
 from noveltree.results.curves import RunCurve, read_curve
 from noveltree.results.published_agents import published_agents
+from noveltree.results.published_planners import other_planners
 from noveltree.results.scores import AgentScores, Results, agents_of
 from noveltree.results.tables import read_tables
 from noveltree.results.trials import RecordedTrial, find_places, trials_in
 
-#: The name of the paper's results.
+#: The name of the paper's results, and of those of earlier articles.
 PUBLISHED = "published"
 
 
@@ -58,9 +59,12 @@ class Records:
 
 
 def read_results(source: str, *, beside_published: bool = False) -> Results:
-    """Results by the path of a table, a benchmark or a run, or those of the paper by the name `published`."""
+    """Results by the path of a table, a benchmark or a run.
+
+    The name `published` stands for those of the paper, and after them those of earlier articles on planners.
+    """
     if source == PUBLISHED:
-        return Results(PUBLISHED, published_agents())
+        return Results(PUBLISHED, (*published_agents(), *other_planners()))
     records = read_records([Path(source)], beside_published=beside_published)
     if not records.agents:
         raise InputError(f"Nothing in {source} is finished yet: there are no scores.")

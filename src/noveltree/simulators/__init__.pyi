@@ -16,7 +16,9 @@ from .kinds import all_names as all_names
 from .kinds import find_game as find_game
 from .kinds import get_kind as get_kind
 from .kinds import register_simulator as register_simulator
+from .settings import Observed as Observed
 from .settings import SimulatorSettings as SimulatorSettings
+from .settings import TilesOf as TilesOf
 from .simulator import Simulator as Simulator
 from .simulator import Size as Size
 from .simulator import State as State

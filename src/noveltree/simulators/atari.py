@@ -9,11 +9,13 @@ import ale_py
 import numpy as np
 from numpy.typing import NDArray
 
-from noveltree.errors import InputError, RecordError, SimulatorError
-from noveltree.simulators.games import canonical_game, rom_path
+from noveltree.errors import InputError, RecordError
+from noveltree.simulators.emulator import find_background, load_game
+from noveltree.simulators.games import canonical_game
 from noveltree.simulators.screen import SIDE, ScreenReducer
+from noveltree.simulators.settings import TilesOf
 from noveltree.simulators.simulator import Size, State, Transition
-from noveltree.simulators.snapshots import LAST_FRAME, SnapshotPacker, flush, quiet, ram_of
+from noveltree.simulators.snapshots import SnapshotPacker, flush, quiet, ram_of
 from noveltree.simulators.tiles import COLORS, TILE_ROWS, TileObserver
 
 ActionSet = Literal["minimal", "full"]
@@ -27,11 +29,12 @@ class AtariState(State):
     """A snapshot of the emulator and what is observed of it.
 
     `observation` is the grayscale image of the screen, 84 x 84 unless the simulator was asked for another size,
-    `ram` the 128 bytes of memory. `tiles` and `previous_tiles` are the colors of the 16 x 14 tiles of this screen
-    and of the one a time step before, if the simulator was asked to observe them.
+    `ram` the 128 bytes of memory. If the simulator was asked to observe them, `tiles` and `previous_tiles` are the
+    colors of the 16 x 14 tiles of this screen and of the one a time step before, and `small` is the whole screen in
+    gray, reduced to another size. `lives` are those that the player has left, 0 in games without.
     """
 
-    __slots__ = ("previous_tiles", "snapshot", "tiles")
+    __slots__ = ("lives", "previous_tiles", "small", "snapshot", "tiles")
 
     def __init__(
         self,
@@ -39,11 +42,15 @@ class AtariState(State):
         observation: NDArray[np.uint8],
         tiles: NDArray[np.uint16] | None,
         previous_tiles: NDArray[np.uint16] | None,
+        lives: int = 0,
+        small: NDArray[np.uint8] | None = None,
     ) -> None:
         super().__init__(observation)
         self.snapshot = snapshot
         self.tiles = tiles
         self.previous_tiles = previous_tiles
+        self.lives = lives
+        self.small = small
 
     @property
     def ram(self) -> NDArray[np.uint8]:
@@ -55,7 +62,8 @@ class Atari:
     """One Atari game. An interaction holds an action for `frame_skip` frames and returns the sum of rewards.
 
     There are no sticky actions, no no-op starts and no loss-of-life signal; rewards are never clipped. Every
-    episode begins at one start snapshot, taken after the first reset of the freshly loaded ROM.
+    episode begins at one start snapshot, taken after the first reset of the freshly loaded ROM. With
+    `tiles="foreground"` the background is subtracted from screens before their tiles are observed.
     """
 
     def __init__(
@@ -66,10 +74,14 @@ class Atari:
         frame_skip: int = 15,
         mode: int | None = None,
         difficulty: int | None = None,
-        tiles: bool = False,
+        tiles: TilesOf = False,
         screen: Size = (SIDE, SIDE),
+        small: Size | None = None,
     ) -> None:
-        """`tiles` says whether tiles are observed, `screen` the size to which observed screens are reduced."""
+        """What is observed: whether tiles, the size that screens are reduced to, and one to which they are besides.
+
+        Sizes are a width and a height.
+        """
         if frame_skip < 1:
             raise InputError(f"The frame skip must be at least 1, not {frame_skip}.")
         if action_set not in ("minimal", "full"):
@@ -77,7 +89,7 @@ class Atari:
         self.game = canonical_game(game)
         self.frame_skip = frame_skip
         self._mode, self._difficulty = mode, difficulty
-        self._emulator = _load(self.game, frame_skip, mode, difficulty)
+        self._emulator = load_game(self.game, frame_skip, mode, difficulty)
         self._camera: Any = None
         legal = (
             self._emulator.getMinimalActionSet() if action_set == "minimal" else self._emulator.getLegalActionSet()
@@ -88,7 +100,11 @@ class Atari:
         height, width = self._emulator.getScreenDims()
         self._raw = np.zeros((height, width), dtype=np.uint8)
         self._reduce = ScreenReducer(height, width, self._emulator.getScreenGrayscale, screen)
-        self._observe_tiles = TileObserver(height, width) if tiles else None
+        background = find_background(self.game, frame_skip, mode, difficulty) if tiles == "foreground" else None
+        self._observe_tiles = TileObserver(height, width, background) if tiles else None
+        self._shrink = (
+            None if small is None else ScreenReducer(height, width, self._emulator.getScreenGrayscale, small)
+        )
 
         quiet_start = quiet(self._emulator.cloneState())
         self._emulator.restoreState(quiet_start)
@@ -116,7 +132,7 @@ class Atari:
         An emulator shows the last frame of an interaction only; another one, which skips none, films it.
         """
         if self._camera is None:
-            self._camera = _load(self.game, 1, self._mode, self._difficulty)
+            self._camera = load_game(self.game, 1, self._mode, self._difficulty)
         _stand_at(self._camera, self._flush, self._packer.unpack(state.snapshot))
         for _ in range(self.frame_skip):
             self._camera.act(self._legal[action])
@@ -128,21 +144,24 @@ class Atari:
         return self._emulator
 
     def encode_state(self, state: State) -> bytes:
-        """The snapshot, and after it the tiles of this screen and of the one before, if they are observed."""
+        """The snapshot, and if observed the tiles of this screen and of the one before, and the small screen."""
         if not isinstance(state, AtariState):
             raise InputError(f"An Atari simulator cannot encode a {type(state).__name__}.")
         observed = [masks for masks in (state.tiles, state.previous_tiles) if masks is not None]
-        return state.snapshot + b"".join(masks.astype(_STORED_TILES).tobytes() for masks in observed)
+        small = b"" if state.small is None else state.small.tobytes()
+        return state.snapshot + b"".join(masks.astype(_STORED_TILES).tobytes() for masks in observed) + small
 
     def decode_state(self, data: bytes, observation: NDArray[Any]) -> AtariState:
         # Snapshots of one game have one length. The emulator is not asked whether it likes them: it may crash.
         start = self._start
         length = len(start.snapshot)
-        expected = length if start.tiles is None else length + 2 * _TILES * _STORED_TILES.itemsize
+        behind_tiles = length if start.tiles is None else length + 2 * _TILES * _STORED_TILES.itemsize
+        expected = behind_tiles if start.small is None else behind_tiles + start.small.size
         if len(data) != expected:
             raise RecordError(
                 f"A stored state has {len(data):,} bytes, but one of {self.game} "
-                f"{'without' if start.tiles is None else 'with'} tiles has {expected:,}."
+                f"{'without' if start.tiles is None else 'with'} tiles"
+                f"{'' if start.small is None else ' and with small screens'} has {expected:,}."
             )
         if (observation.dtype, observation.shape) != (start.observation.dtype, start.observation.shape):
             raise RecordError(
@@ -152,9 +171,14 @@ class Atari:
         tiles: NDArray[np.uint16] | None = None
         previous: NDArray[np.uint16] | None = None
         if start.tiles is not None:
-            stored = np.frombuffer(data, dtype=_STORED_TILES, offset=length).reshape(2, *start.tiles.shape)
+            stored = np.frombuffer(data[length:behind_tiles], dtype=_STORED_TILES).reshape(2, *start.tiles.shape)
             tiles, previous = (masks.astype(np.uint16) for masks in stored)
-        return AtariState(data[:length], observation, tiles, previous)
+        small: NDArray[np.uint8] | None = None
+        if start.small is not None:
+            small = np.frombuffer(data[behind_tiles:], dtype=np.uint8).reshape(start.small.shape).copy()
+        snapshot = data[:length]
+        self._emulator.restoreState(self._packer.unpack(snapshot))  # which knows the lives
+        return AtariState(snapshot, observation, tiles, previous, self._emulator.lives(), small)
 
     def close(self) -> None:
         self._emulator = self._camera = None
@@ -167,7 +191,8 @@ class Atari:
             tiles = self._observe_tiles(self._raw)
             previous = tiles if previous is None else previous
         snapshot = self._packer.pack(emulator.cloneState())
-        return AtariState(snapshot, self._reduce(self._raw), tiles, previous)
+        small = None if self._shrink is None else self._shrink(self._raw)
+        return AtariState(snapshot, self._reduce(self._raw), tiles, previous, emulator.lives(), small)
 
 
 def _stand_at(emulator: Any, flush_state: Any, state: Any) -> None:
@@ -175,27 +200,3 @@ def _stand_at(emulator: Any, flush_state: Any, state: Any) -> None:
     emulator.restoreState(flush_state)
     emulator.act(_NOOP)
     emulator.restoreState(state)
-
-
-def _load(game: str, frame_skip: int, mode: int | None, difficulty: int | None) -> Any:
-    """An emulator with `game` loaded and reset once."""
-    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
-    emulator = ale_py.ALEInterface()
-    emulator.setInt("frame_skip", frame_skip)
-    emulator.setFloat("repeat_action_probability", 0.0)
-    emulator.setInt("random_seed", 0)
-    emulator.setInt("max_num_frames_per_episode", LAST_FRAME)
-    try:
-        emulator.loadROM(rom_path(game))
-    except RuntimeError as error:
-        raise SimulatorError(f"ale-py cannot load {game!r}: {error}.") from error
-    for kind, value, available, choose in (
-        ("mode", mode, emulator.getAvailableModes, emulator.setMode),
-        ("difficulty", difficulty, emulator.getAvailableDifficulties, emulator.setDifficulty),
-    ):
-        if value is not None:
-            if value not in (known := list(available())):
-                raise InputError(f"{game} has no {kind} {value}; it has {', '.join(map(str, known))}.")
-            choose(value)
-    emulator.reset_game()
-    return emulator

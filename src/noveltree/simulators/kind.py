@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from noveltree.errors import UnknownNameError
-from noveltree.simulators.settings import SimulatorSettings
-from noveltree.simulators.simulator import Simulator, Size
+from noveltree.simulators.settings import Observed, SimulatorSettings
+from noveltree.simulators.simulator import Simulator
 from noveltree.version import __version__
 
 
@@ -27,12 +27,8 @@ class SimulatorKind(ABC):
     can_be_filmed: ClassVar[bool] = False
 
     @abstractmethod
-    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool, screen: Size | None) -> Simulator:
-        """The simulator of a game.
-
-        `tiles` says whether the tiles of screens are to be observed, and `screen` to which size screens are to be
-        reduced, if not to the usual one; both are for simulators that have screens.
-        """
+    def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
+        """The simulator of a game; what is to be `observed` of screens is for those that have them."""
 
     def find(self, game: str) -> str | None:
         """The canonical name of a game in any spelling; None if it is not of this kind."""

@@ -20,12 +20,12 @@ from noveltree.simulators.kind import find_game as find_game
 from noveltree.simulators.kind import get_kind as get_kind
 from noveltree.simulators.kind import register_simulator as register_simulator
 from noveltree.simulators.screen import SIDE
-from noveltree.simulators.settings import SimulatorSettings
-from noveltree.simulators.simulator import Simulator, Size
+from noveltree.simulators.settings import Observed, SimulatorSettings
+from noveltree.simulators.simulator import Simulator
 
 _LIKE_ENVIRONMENT_ID = re.compile(r"(?!ale/).+-v\d+", flags=re.IGNORECASE)
 #: Features that every Atari game has.
-_ATARI_FEATURES = (None, "pixels", "ram", "bprost")
+_ATARI_FEATURES = (None, "pixels", "ram", "bprost", "bprost-background")
 
 
 class AtariKind(SimulatorKind):
@@ -38,15 +38,16 @@ class AtariKind(SimulatorKind):
     alike = True
     can_be_filmed = True
 
-    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool, screen: Size | None) -> Simulator:
+    def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
         return Atari(
             game,
             action_set=settings.action_set or "minimal",
             frame_skip=settings.frame_skip,
             mode=settings.mode,
             difficulty=settings.difficulty,
-            tiles=tiles,
-            screen=screen or (SIDE, SIDE),
+            tiles=observed.tiles,
+            screen=observed.screen or (SIDE, SIDE),
+            small=observed.small,
         )
 
     def find(self, game: str) -> str | None:
@@ -80,7 +81,7 @@ class GymnasiumKind(SimulatorKind):
     name = "gymnasium"
     title = "Gymnasium"
 
-    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool, screen: Size | None) -> Simulator:
+    def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
         return GymnasiumSimulator(game)
 
     def find(self, game: str) -> str | None:
@@ -109,7 +110,7 @@ class CorridorKind(SimulatorKind):
     name = "corridor"
     title = "corridor"
 
-    def make(self, game: str, settings: SimulatorSettings, *, tiles: bool, screen: Size | None) -> Simulator:
+    def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
         return Corridor()
 
 

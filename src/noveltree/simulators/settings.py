@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from noveltree.declarations import SettingsModel, setting
+from noveltree.simulators.simulator import Size
+
+#: Of what tiles are observed: of nothing, of screens, or of what is left of them without the background.
+TilesOf = bool | Literal["foreground"]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What is to be observed of screens, for simulators that have them."""
+
+    tiles: TilesOf = False
+    screen: Size | None = None
+    """The size to which observed screens are reduced, if it is not the usual one."""
+    small: Size | None = None
+    """The size to which they are reduced besides, if they are."""
 
 
 class SimulatorSettings(SettingsModel):

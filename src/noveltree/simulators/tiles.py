@@ -19,14 +19,20 @@ COLORS = 128
 class TileObserver:
     """Turns raw screens (height, width) of palette indices into tile masks (128, 14).
 
-    Bit w of entry (c, h) says whether tile (w, h) has color c.
+    Bit w of entry (c, h) says whether tile (w, h) has color c. If there is a `background`, a screen of the same
+    shape, it is subtracted first: what is left of the background itself is black.
     """
 
-    def __init__(self, height: int, width: int) -> None:
+    def __init__(self, height: int, width: int, background: NDArray[np.uint8] | None = None) -> None:
+        self._background = background
+        self._foreground = np.empty((height, width), dtype=np.uint8)
         self._column = (np.arange(width) * TILE_COLUMNS // width).astype(np.int64)
         self._row = (np.arange(height) * TILE_ROWS // height).astype(np.int64)
 
     def __call__(self, raw: NDArray[np.uint8]) -> NDArray[np.uint16]:
+        if self._background is not None:
+            _subtract(raw, self._background, self._foreground)
+            raw = self._foreground
         masks = np.zeros((COLORS, TILE_ROWS), dtype=np.uint16)
         _mark(raw, self._row, self._column, masks)
         return masks
@@ -49,3 +55,13 @@ def _mark(
             if here != last:
                 last = here
                 masks[raw[y, x] >> 1, row] |= np.uint16(1 << column_of[x])
+
+
+@kernel
+def _subtract(raw: NDArray[np.uint8], background: NDArray[np.uint8], foreground: NDArray[np.uint8]) -> None:
+    """Subtract palette indices, except where they are below those of the background: those stay as they are."""
+    height, width = raw.shape
+    for y in range(height):
+        for x in range(width):
+            below = raw[y, x] < background[y, x]
+            foreground[y, x] = raw[y, x] if below else raw[y, x] - background[y, x]

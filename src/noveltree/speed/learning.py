@@ -1,10 +1,10 @@
 """How much learning costs beside the emulator: CPU seconds per interaction, as a ratio to raw emulation.
 
 After every decision some raw `act` calls are timed from the state it led to, so that whatever slows the machine
-down slows both; their time is taken out. Networks have random weights, which cost as much as trained ones.
+down slows both; their time is taken out. Networks are hardly trained, and cost as much as others.
 Measured are (a) one episode, (b) several at once in one process, (c) the same with all that is learnt from them:
-what their transitions bring about on the way, and what is learnt when an interval is closed, and (d) the lockstep
-loop. Of a run, (a) and (b) are measured with the networks that it has deployed.
+what their transitions bring about on the way, and what is learnt when a round or an interval is closed, and (d) the
+lockstep loop. Of a run, (a) and (b) are measured with the networks that it has deployed.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ import numpy as np
 
 from noveltree.agents import Agent, Settings, get_agent
 from noveltree.collection import Order, Workers, collect_all
-from noveltree.collection.orders import PathRecorder
+from noveltree.collection.orders import PathRecorder, make_path
 from noveltree.collection.tuning import prepare_process
 from noveltree.episodes import Decision, End, Episode, Play, drive, episode_rng
 from noveltree.errors import InputError
 from noveltree.features import FeatureSet, Indices
 from noveltree.heuristics import Heuristic, Heuristics
+from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inputs import InputShape
-from noveltree.learning.settings import VaeSettings
 from noveltree.learning.snapshot import Snapshot
+from noveltree.learning.vae_settings import VaeSettings
 from noveltree.lookahead import NoveltyPruning, Planner
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.records.run_directory import RunDirectory
@@ -43,6 +44,8 @@ from noveltree.trial import read_deployment
 #: Raw calls that are timed after every decision.
 _RAW_CALLS = 25
 _WARM_UP_DECISIONS = 2
+#: Decisions of random play that networks see before they are measured.
+_RANDOM_DECISIONS = 64
 #: Decisions of an episode in the measurement of the workers, which is in wall-clock time.
 _WORKERS_DECISIONS = 10
 #: Transitions of an interval of the paper: 1,000,000 interactions, 100 per decision.
@@ -180,10 +183,27 @@ def _measure(protocol: Protocol, at_once: int, decisions: int, lanes: int) -> Le
 
 
 def _snapshot(protocol: Protocol, simulator: Atari) -> Snapshot:
+    """Networks that have seen one path of random play, so that agents play with all their heads."""
     assert protocol.learning is not None
     shape, rng = InputShape.of(simulator.start().observation), np.random.default_rng(0)
-    snapshot = protocol.learning.initial_snapshot(shape, len(simulator.actions), rng=rng)
-    return dataclasses.replace(snapshot, deployed=True)
+    initial = protocol.learning.initial_snapshot(shape, len(simulator.actions), rng=rng)
+    learner = protocol.learning.make_learner(initial)
+    learner.take_in(_random_path(simulator, rng), rng=rng)
+    learner.close_round(1, rng=rng)
+    return dataclasses.replace(learner.snapshot(), deployed=True)
+
+
+def _random_path(simulator: Atari, rng: np.random.Generator) -> CriticalPath:
+    observations, decisions = [simulator.start().observation], []
+    state: State = simulator.start()
+    actions = len(simulator.actions)
+    for action in rng.integers(actions, size=_RANDOM_DECISIONS).tolist():
+        state, reward, terminal = simulator.step(state, action)
+        observations.append(state.observation)
+        decisions.append(Decision(action, reward, 0, 0, 0, False, 0, 0.0, action_values=(0.0,) * actions))
+        if terminal:
+            break
+    return make_path(observations, Episode(tuple(decisions), End.STOPPED, ""))
 
 
 class _Measurement:
@@ -316,12 +336,15 @@ def _measure_learning(protocol: Protocol, snapshot: Snapshot, paths: Sequence[An
     assert protocol.learning is not None
     learner = in_the_middle(protocol.learning).make_learner(snapshot)
     rng = np.random.default_rng(0)
-    learner.take_in(paths[0], rng=rng)  # warm up
+    for path in paths:  # warm up
+        learner.take_in(path, rng=rng)
+    learner.close_round(1, rng=rng)
     learner.close_interval(rng=rng)
     learner.keep(0)
     before = time.process_time()
     for path in paths:
         learner.take_in(path, rng=rng)
+    learner.close_round(sum(map(len, paths)), rng=rng)
     on_the_way = time.process_time() - before
     before = time.process_time()
     learner.close_interval(rng=rng)

@@ -1,7 +1,7 @@
 """What training in lockstep costs: a real trial in a directory that is thrown away, with its checkpoints.
 
-The first interval, without networks, warms up; the second is measured, and a checkpoint with it. Raw calls are
-timed a few times a second in between, and their time is taken out.
+The first interval, in which networks are not trained yet, warms up; the second is measured, with its checkpoints.
+Raw calls are timed a few times a second in between, and their time is taken out.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from noveltree.speed.emulator import time_raw_calls
 from noveltree.trial import Progress, Watcher, train
 
 _RAW_CALLS = 25
+#: Decisions of an episode, for learners that wait until it is over.
+_EPISODE = 16
 
 
 class _Enough(Exception):
@@ -74,15 +76,23 @@ def in_the_middle(learning: LearnerSettings) -> LearnerSettings:
 
 
 def measure_lockstep(protocol: Protocol, *, lanes: int, decisions: int = 10) -> float:
-    """CPU seconds per interaction of training in lockstep, as a ratio to raw calls."""
-    assert protocol.learning is not None
+    """CPU seconds per interaction of training in lockstep, as a ratio to raw calls.
+
+    Two intervals of about so many decisions of each lane. A learner that waits for whole episodes has them so short
+    that it has learnt something before the second one begins.
+    """
+    learning = protocol.learning
+    assert learning is not None
+    loop: dict[str, Any] = {"kind": "lockstep", "lanes": lanes}
+    if not isinstance(learning.loop, LockstepSettings):
+        loop["decisions"] = decisions
+    if learning.whole_episodes:
+        decisions = max(decisions, _EPISODE + _EPISODE // 2)
+        protocol = protocol.model_copy(update={"max_frames": _EPISODE * protocol.frame_skip})
     interval = lanes * decisions * int(protocol.budget)
     learning = with_choices(
-        in_the_middle(protocol.learning),
-        {
-            "schedule": {"interactions": 2 * interval, "interval": interval * 9 // 10},
-            "loop": LockstepSettings(lanes=lanes, decisions=decisions).model_dump(),
-        },
+        in_the_middle(learning),
+        {"schedule": {"interactions": 2 * interval, "interval": interval * 9 // 10}, "loop": loop},
     )
     with (
         tempfile.TemporaryDirectory() as directory,

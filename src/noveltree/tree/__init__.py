@@ -4,6 +4,8 @@ from noveltree.tree.base_policy import UNIFORM as UNIFORM
 from noveltree.tree.base_policy import BasePolicy as BasePolicy
 from noveltree.tree.base_policy import Probabilities as Probabilities
 from noveltree.tree.lookahead import Lookahead as Lookahead
+from noveltree.tree.measures import subtree_height as subtree_height
+from noveltree.tree.measures import subtree_size as subtree_size
 from noveltree.tree.node import HISTORY as HISTORY
 from noveltree.tree.node import NO_FEATURE as NO_FEATURE
 from noveltree.tree.node import Node as Node

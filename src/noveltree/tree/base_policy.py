@@ -15,12 +15,19 @@ class BasePolicy(Protocol):
         """One of `actions`, drawn from the policy restricted to them and renormalised."""
         ...
 
+    def probabilities(self, actions: int) -> Sequence[float]:
+        """The probability of each of all `actions` actions."""
+        ...
+
 
 class UniformPolicy:
     """All actions are equally likely: the base policy of RIW(1), and of every agent that has learnt nothing."""
 
     def sample(self, actions: Sequence[int], *, rng: np.random.Generator) -> int:
         return actions[int(rng.random() * len(actions))]
+
+    def probabilities(self, actions: int) -> Sequence[float]:
+        return [1.0 / actions] * actions
 
 
 class Probabilities:
@@ -44,6 +51,9 @@ class Probabilities:
             if remainder < 0.0:
                 return action
         return max(actions, key=values.__getitem__)  # rounding left a remainder
+
+    def probabilities(self, actions: int) -> Sequence[float]:
+        return self.values
 
 
 UNIFORM = UniformPolicy()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from noveltree.errors import NoveltreeError, SimulatorError
 from noveltree.simulators.simulator import Simulator, State, Transition
 from noveltree.tree.base_policy import BasePolicy
-from noveltree.tree.node import HISTORY, NO_FEATURE, Node
+from noveltree.tree.node import HISTORY, Node
 
 
 class Lookahead:
@@ -47,18 +47,14 @@ class Lookahead:
         self.deepest = 0
 
     def begin_time_step(self) -> None:
-        """Label every node novel and not solved, and start the counts anew.
+        """Let every node begin a time step, by which most become novel and not solved, and start the counts anew.
 
         Nodes that were kept from the time step before are cached; the first root of an episode, and every root
         where nothing is kept, is not.
         """
         self.interactions = self.cached = self.pruned = self.deepest = 0
         for node in self.nodes():
-            node.cached = self.kept
-            node.novel = True
-            node.witness = NO_FEATURE
-            node.solved = False
-            node.unsolved = list(range(self._actions))
+            node.begin_time_step(cached=self.kept)
             self.cached += self.kept
 
     def nodes(self) -> Iterator[Node]:
@@ -72,6 +68,15 @@ class Lookahead:
     def depth(self, node: Node) -> int:
         """How many actions below the root a node is, d(n)."""
         return node.time - self.root.time
+
+    def collected(self, node: Node, discount: float = 1.0) -> float:
+        """The discounted sum of the rewards from the root to a node; the root's own actions count in full."""
+        total = 0.0
+        while node is not self.root:
+            total = node.reward + discount * total
+            assert node.parent is not None
+            node = node.parent
+        return total
 
     def simulate(self, state: State, action: int) -> Transition:
         """One interaction with the simulator, counted, that leaves the tree as it is."""
@@ -111,6 +116,11 @@ class Lookahead:
                 break
             oldest = oldest.parent
         oldest.parent = None
+
+    def unknown(self, heads: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of the heads of networks that a new node has to be asked for."""
+        known = {"policy": self.base_policy is not None, "value": self.termination_cost is not None}
+        return tuple(head for head in heads if not known.get(head))
 
     def forget_answers(self, *, base_policy: BasePolicy | None, termination_cost: float | None) -> None:
         """Reset what depends on network parameters, after these have changed."""

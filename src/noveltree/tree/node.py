@@ -85,6 +85,18 @@ class Node:
         #: V(n) of Definition 2, as of the last backup.
         self.value = 0.0
 
+    def begin_time_step(self, *, cached: bool) -> None:
+        """Be `cached` or not, and have labels of the new time step: novel and not solved."""
+        self.cached = cached
+        self.forget_labels()
+
+    def forget_labels(self) -> None:
+        """Be novel and not solved."""
+        self.novel = True
+        self.witness = NO_FEATURE
+        self.solved = False
+        self.unsolved = list(range(len(self.children)))
+
     def is_leaf(self) -> bool:
         """No action was tried here."""
         return not any(self.children)

@@ -2,9 +2,11 @@
 
 Each lane plays one episode after another. In a round every lane makes some decisions; then, in the order of the
 lanes, what is new of their critical paths is learnt from, and an interval is closed once it has taken its
-interactions: networks are deployed, or taken back. A round follows from the checkpoint before it and from the seed,
-and there is a checkpoint after every round, with the lookahead of every lane. So a trial that was killed loses at
-most one round and ends with the same networks, bit for bit, whatever the number of processes.
+interactions: networks are deployed, or taken back. A learner may want whole episodes, and its networks may be
+deployed after every round. A round follows from what was before it and from the seed, and there is a checkpoint,
+with the lookahead of every lane, after every round; where networks change with every round, after every tenth. So a
+trial that was killed loses at most that and ends with the same networks, bit for bit, whatever the number of
+processes.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from noveltree.collection import Collected, Listener, Order, Paused, collect_all
 from noveltree.collection.orders import make_path
 from noveltree.episodes import End, Episode
 from noveltree.errors import InputError
-from noveltree.learning.experience import CriticalPath
+from noveltree.learning.experience import CriticalPath, joined
 from noveltree.learning.inputs import STACK, InputShape
 from noveltree.learning.learner import Losses
 from noveltree.learning.schedule import Interval, Schedule
@@ -32,6 +34,8 @@ from noveltree.simulators import StorableStates
 from noveltree.trial.checkpoint_state import CURRENT, pack, unpack
 from noveltree.trial.trial import Trial, check_finite, retain, rounded
 
+#: Rounds from one checkpoint to the next, by when networks change: where that is often, rounds are short.
+_ROUNDS_BETWEEN_CHECKPOINTS = {"interval": 1, "round": 10}
 #: Purposes of the learner's random numbers.
 _INITIAL, _ON_THE_WAY, _CLOSING = 4, 5, 6
 
@@ -49,7 +53,9 @@ class _Lane:
     """Time steps from which on it was played with other networks, and their digests."""
     steps: int = 0
     paused: Paused | None = None
-    """Where it goes on."""
+    """Where it goes on, as of the last time when it was stored."""
+    pieces: list[CriticalPath] = field(default_factory=list)
+    """What was played of it, if the learner takes it in when it is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,8 @@ class _State:
     decisions: int = 0
     reward: float = 0.0
     """What all of its decisions paid."""
+    losses: dict[str, tuple[float, int]] = field(default_factory=dict)
+    """By what is trained after rounds: the sum of its losses, and how many they are."""
     held: list[_Piece] = field(default_factory=list)
     """The paths that the learner holds."""
     kept: int = 0
@@ -105,7 +113,8 @@ class Lockstep:
             )
         self._state = self._resume()
         self._learner = self._settings.make_learner(self._state.training, device=trial.device)
-        self._recall()
+        if not self._state.schedule.finished:
+            self._recall()
         trial.collector.listener = Listener(interactions=trial.add_interactions)
         trial.collector.deploy(self._state.current.deployment)
         trial.tracker.spent = trial.tracker.replayed = self._interactions
@@ -118,7 +127,8 @@ class Lockstep:
             if self._state.spent >= self._settings.schedule.interval:
                 self._close_interval(time.monotonic() - started)
                 started = time.monotonic()
-            self._write_checkpoint()
+            if self._checkpoint_is_due(self._state.rounds) or self._state.schedule.finished:
+                self._write_checkpoint()
 
     def evaluate(self) -> list[Episode]:
         interval, count = self._state.schedule.interval, self._settings.evaluation_episodes
@@ -127,7 +137,7 @@ class Lockstep:
         return episodes
 
     def outcome(self) -> dict[str, Any]:
-        return self._trial.outcome(self._state.schedule)
+        return {**self._trial.outcome(self._state.schedule), "tail": self._trial.training_tail()}
 
     @property
     def _interactions(self) -> int:
@@ -142,13 +152,12 @@ class Lockstep:
         rng = self._trial.rng(state.rounds, 1, _ON_THE_WAY)
         state.spent += sum(interactions for played in pieces for _, interactions in played)
         tracker.spent = self._interactions
+        before = state.decisions
         for number, played in enumerate(pieces):
             for collected, _ in played:
-                losses = self._learner.take_in(collected.path, rng=rng)
+                losses = self._take_in(state.lanes[number], collected, rng)
                 state.decisions += len(collected.path)
                 state.reward += float(collected.path.rewards.sum())
-                first = collected.episode.steps - len(collected.path)
-                state.held.append(_Piece(collected.interval, collected.index, first, len(collected.path)))
                 if collected.over:
                     self._record(state.lanes[number], collected, losses)
                     state.lanes[number] = self._next_episode(state.lanes[number])
@@ -156,8 +165,41 @@ class Lockstep:
             last, _ = played[-1]
             if not last.over:
                 lane.steps, lane.paused = last.episode.steps, last.paused
+        for name, losses_of_round in self._learner.close_round(state.decisions - before, rng=rng).items():
+            total, count = state.losses.get(name, (0.0, 0))
+            state.losses[name] = total + sum(losses_of_round), count + len(losses_of_round)
+        self._trial.tell(self._learner.notices)
+        if self._loop.refresh == "round":
+            self._deploy(self._learner.snapshot())
         state.rounds += 1
         tracker.report()
+
+    def _take_in(self, lane: _Lane, collected: Collected, rng: np.random.Generator) -> Losses:
+        """Hand what a lane played to the learner, or keep it until the episode is over."""
+        path, first = collected.path, collected.episode.steps - len(collected.path)
+        if self._settings.whole_episodes:
+            lane.pieces.append(path)
+            if not collected.over:
+                return {}
+            path, first = joined(lane.pieces), 0
+        self._state.held.append(_Piece(collected.interval, collected.index, first, len(path)))
+        return self._learner.take_in(path, rng=rng)
+
+    def _deploy(self, snapshot: Snapshot) -> None:
+        """Let lanes go on with these networks."""
+        state, before = self._state, self._state.current.digest
+        state.current = snapshot
+        digest = snapshot.digest
+        for lane in state.lanes:
+            if not lane.steps:  # it is not begun yet
+                lane.interval, lane.weights = state.schedule.interval, digest
+            elif digest is not None and digest != before:
+                lane.refreshed = (*lane.refreshed, (lane.steps, digest))
+        self._trial.collector.deploy(snapshot.deployment)
+
+    def _checkpoint_is_due(self, rounds: int) -> bool:
+        """Whether there is a checkpoint after so many rounds."""
+        return rounds % _ROUNDS_BETWEEN_CHECKPOINTS[self._loop.refresh] == 0
 
     def _play(self) -> list[list[tuple[Collected, int]]]:
         """What each lane played in a round, and the interactions that each piece took.
@@ -166,13 +208,15 @@ class Lockstep:
         """
         collector, state = self._trial.collector, self._state
         lanes = list(state.lanes)
+        # In this process lanes cannot be lost, so that they are stored for checkpoints only.
+        store = collector.may_lose_lanes or self._checkpoint_is_due(state.rounds + 1)
         left = [self._loop.decisions] * len(lanes)
         played: list[list[tuple[Collected, int]]] = [[] for _ in lanes]
         waiting = set(range(len(lanes)))
         while waiting:
             numbers = {(lanes[number].interval, lanes[number].index): number for number in waiting}
             orders = [
-                Order(lane.interval, lane.index, decisions=left[number], paused=lane.paused, store=True)
+                Order(lane.interval, lane.index, decisions=left[number], paused=lane.paused, store=store)
                 for number, lane in enumerate(lanes)
                 if number in waiting
             ]
@@ -221,32 +265,26 @@ class Lockstep:
         if verdict.accepted:
             tracker.report(always=True)
             losses = learner.close_interval(rng=self._trial.rng(schedule.interval, 1, _CLOSING))
-            state.current = learner.snapshot()
+            current = learner.snapshot()
             if schedule.closes_window(interval):
-                state.previous, state.anchor = state.anchor, state.current
+                state.previous, state.anchor = state.anchor, current
         else:
             assert state.previous is not None, "only an update can be rejected"
             learner.restore(state.previous)
-            state.current = state.anchor = state.previous
+            state.anchor = current = state.previous
             state.previous = None
-        check_finite(state.current)
+        check_finite(current)
         state.schedule = schedule.after(interval, verdict)
         dropped = 0 if verdict.accepted else len(state.held) - state.kept
         state.held = list(retain(learner, self._settings.retention, state.held, dropped))
         state.kept = len(state.held)
-        digest = state.current.digest
-        assert digest is not None or not state.current.deployed
-        for lane in state.lanes:
-            if not lane.steps:  # it is not begun yet
-                lane.interval, lane.weights = state.schedule.interval, digest
-            elif digest is not None:
-                lane.refreshed = (*lane.refreshed, (lane.steps, digest))
-        self._trial.collector.deploy(state.current.deployment)
+        self._deploy(current)
         state.spent, state.returns = 0, ()
         mean = interval.mean_return if interval.returns else None
         reward = state.reward / state.decisions
         tracker.last_return, tracker.verdict, tracker.returns = mean, verdict, ()
-        state.decisions, state.reward = 0, 0.0
+        losses |= {name: [total / count] for name, (total, count) in state.losses.items() if count}
+        state.decisions, state.reward, state.losses = 0, 0.0, {}
         self._trial.add_metrics(
             "interval",
             interval=schedule.interval,
@@ -257,7 +295,7 @@ class Lockstep:
             tested=schedule.baseline is not None and schedule.closes_window(interval),
             p_value=verdict.p_value,
             **rounded(losses),
-            weights=digest,
+            weights=current.digest,
             reward_per_decision=round(reward, 6),
             seconds=round(seconds, 3),
         )
@@ -265,13 +303,21 @@ class Lockstep:
     def _recall(self) -> None:
         """Hold what was held when the checkpoint was written, by replaying what each lane played."""
         episodes: dict[tuple[int, int], tuple[Episode, list[Any]]] = {}
-        for piece in self._state.held:
+
+        def recalled(piece: _Piece) -> CriticalPath:
             place = piece.interval, piece.index
             if place not in episodes:
                 episode = self._episode(*place)
                 states = [t.state for t in replay_actions(self._trial.simulator, episode)]
                 episodes[place] = episode, [state.observation for state in states]
-            self._learner.experience.add(_cut(*episodes[place], piece))
+            return _cut(*episodes[place], piece)
+
+        for piece in self._state.held:
+            self._learner.experience.add(recalled(piece))
+        if self._settings.whole_episodes:
+            for lane in self._state.lanes:
+                if lane.steps:
+                    lane.pieces = [recalled(_Piece(lane.interval, lane.index, 0, lane.steps))]
 
     def _episode(self, interval: int, index: int) -> Episode:
         """An episode of which something is held: as it was recorded, or as far as its lane has played it."""
@@ -290,7 +336,7 @@ class Lockstep:
         shape = InputShape.of(trial.simulator.start().observation)
         rng = trial.rng(0, 1, _INITIAL)
         snapshot = self._settings.initial_snapshot(shape, len(trial.simulator.actions), rng=rng)
-        lanes = [_Lane(1, index, None) for index in range(self._loop.lanes)]
+        lanes = [_Lane(1, index, snapshot.digest) for index in range(self._loop.lanes)]
         return _State(Schedule(self._settings.schedule), snapshot, snapshot, None, snapshot, lanes)
 
     def _read(self, checkpoint: Checkpoint) -> _State:
@@ -311,12 +357,16 @@ class Lockstep:
             returns=tuple(state["returns"]),
             decisions=state["decisions"],
             reward=state["reward"],
+            losses={name: (total, count) for name, (total, count) in state.get("losses", {}).items()},
             held=[_Piece(*piece) for piece in state["held"]],
             kept=state["kept"],
         )
 
     def _write_checkpoint(self) -> None:
         state, schedule = self._state, self._state.schedule
+        if schedule.finished:
+            for lane in state.lanes:  # which nobody goes on with
+                lane.paused = None
         # Right after a deployment the same weights are in training.
         fresh = not state.spent and state.current.deployed
         state.training = state.current if fresh else self._learner.snapshot()
@@ -332,6 +382,7 @@ class Lockstep:
             "returns": list(state.returns),
             "decisions": state.decisions,
             "reward": state.reward,
+            "losses": state.losses,
             "held": [[piece.interval, piece.index, piece.first, piece.count] for piece in state.held],
             "kept": state.kept,
             "lanes": [

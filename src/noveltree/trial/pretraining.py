@@ -20,8 +20,8 @@ import numpy as np
 from noveltree.collection import Collected, Listener, Order, Paused, collect_all
 from noveltree.episodes import Episode
 from noveltree.learning.inputs import InputShape
-from noveltree.learning.settings import VaeSettings
 from noveltree.learning.snapshot import Snapshot
+from noveltree.learning.vae_settings import VaeSettings
 from noveltree.records.checkpoint import Arrays, Checkpoint
 from noveltree.trial.checkpoint_state import CURRENT, pack, unpack
 from noveltree.trial.trial import Trial, check_finite, rounded

@@ -108,6 +108,17 @@ class Trial:
             self._paused = True
             self.collector.pause()
 
+    def tell(self, notices: list[str]) -> None:
+        """Pass on what a learner has to say."""
+        while notices:
+            self._watcher.notice(notices.pop(0))
+
+    def training_tail(self) -> dict[str, Any]:
+        """The episodes that ended in the last tenth of training: how many, and their mean return."""
+        ended = [(line["at"], line["return"]) for line in self.run.read_metrics("episode")]
+        last = [score for at, score in ended if at > 0.9 * self.settings.schedule.interactions]
+        return {"episodes": len(last), "mean_return": statistics.fmean(last) if last else None}
+
     def add_metrics(self, event: str, **line: Any) -> None:
         line = {"event": event, **line}
         self.run.add_metrics(line)

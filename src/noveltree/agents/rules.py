@@ -1,0 +1,71 @@
+"""What Bandres et al. (2018) did besides RIW(1) with depth novelty: rules, each with a setting of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from noveltree.agents.settings import Settings
+from noveltree.errors import InputError
+from noveltree.features import make_features
+from noveltree.lookahead import (
+    CACHED_NODES,
+    Backup,
+    CountedVisits,
+    LostNodes,
+    NoveltyPruning,
+    PlanningReward,
+    PlanningValues,
+    Pruning,
+    Repetitions,
+    RiskAverse,
+    RiskAverseFromRoot,
+    Subtables,
+    true_reward,
+)
+from noveltree.novelty import NoveltyTable
+from noveltree.simulators import AtariState, State
+
+#: How nodes are pruned, and how they are backed up.
+Rules = tuple[Pruning, Backup]
+#: The settings that choose them.
+RULES = ("visits", "repetitions", "lost_nodes", "subtables", "risk_averse", "untried")
+
+
+def rules_are_chosen(settings: Settings) -> bool:
+    """Whether one of the rules is not that of N-CPL and its family."""
+    return any(getattr(settings, name) != Settings.model_fields[name].default for name in RULES)
+
+
+def rollouts_by_rules(start: State, settings: Settings, make_table: Callable[[], NoveltyTable]) -> Rules:
+    """The pruning and the backup of rollouts of marked nodes."""
+    reward = _planning_reward(settings.risk_averse, start)
+    table = Subtables(make_table, reward) if settings.subtables else make_table()
+    features = make_features(settings.features, start)
+    return assemble_rules(NoveltyPruning(features, table, CACHED_NODES[settings.cached_nodes]), settings, reward)
+
+
+def assemble_rules(by_novelty: NoveltyPruning, settings: Settings, reward: PlanningReward) -> Rules:
+    """The rules that are chosen, around a pruning by novelty; and a backup of planning rewards."""
+    pruning: Pruning = Repetitions(by_novelty) if settings.repetitions else by_novelty
+    if settings.lost_nodes == "leave":
+        pruning = LostNodes(pruning)
+    if settings.visits == "counted":
+        pruning = CountedVisits(pruning)
+    untried = settings.untried == "zero"
+    return pruning, PlanningValues(reward, settings.discount, settings.reward_weight, untried)
+
+
+def _planning_reward(risk_averse: str, start: State) -> PlanningReward:
+    if risk_averse == "no":
+        return true_reward
+    if not isinstance(start, AtariState):
+        raise InputError(
+            "A risk-averse planner counts lost lives, of which only states of Atari games know: "
+            f"a {type(start).__name__} does not say how many are left."
+        )
+    return RiskAverse(_lives) if risk_averse == "parent" else RiskAverseFromRoot(_lives)
+
+
+def _lives(state: State) -> int:
+    assert isinstance(state, AtariState)
+    return state.lives
