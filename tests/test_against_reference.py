@@ -168,7 +168,7 @@ def _planner_by_rules(world: TableWorld, lives: list[int], horizon: int, chosen:
     rewards = {"no": true_reward, "parent": RiskAverse(lives_of), "root": RiskAverseFromRoot(lives_of)}
     reward = rewards[chosen.risk_averse]
     table = Subtables(DepthTable, reward) if chosen.subtables else DepthTable()
-    by_novelty = NoveltyPruning(TableFeatures(world), table, CACHED_NODES[chosen.cached_nodes]())
+    by_novelty = NoveltyPruning(TableFeatures(world), table, CACHED_NODES[chosen.cached_nodes])
     pruning, backup = assemble_rules(by_novelty, chosen, reward)
     return Rollouts(pruning, horizon, backup, node_type=MarkedNode)
 

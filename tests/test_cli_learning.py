@@ -23,7 +23,7 @@ from rich.console import Console
 import noveltree.cli.evaluate  # which binds the console before tests replace it
 import noveltree.cli.train
 from noveltree.agents import AGENTS
-from noveltree.learning import LearningSettings
+from noveltree.learning import LearningSettings, PiSettings
 from noveltree.learning.retention import KeepLatest
 from noveltree.learning.settings import LockstepSettings, ScheduleSettings
 from noveltree.learning.value_targets import LambdaReturns
@@ -517,8 +517,23 @@ def test_a_preset_of_training_can_be_chosen_and_changed(cli: Cli) -> None:
     assert learning.evaluation_episodes == 2
     result = cli("train", "corridor", "--preset", "quik")
     assert (result.code, result.sentence) == (
-        *(2, "Unknown preset of training 'quik'. Did you mean 'quick'? Known: paper, quick."),
+        *(
+            2,
+            "Unknown preset of training 'quik'. Did you mean 'quick'? Known: junyent-2019, junyent-2021, paper, quick.",
+        ),
     )
+
+
+def test_a_preset_named_after_a_paper_also_says_how_the_agent_plans(cli: Cli) -> None:
+    small = ("--interactions", 100, "--interval", 100, "--budget", 5, "--max-frames", 200)
+    assert (
+        cli("train", "corridor", "--agent", "pi-iw", "--preset", "junyent-2019", *small, "--out", "run").code == 0
+    )
+    protocol = RunDirectory.open(Path("run")).protocol
+    assert (protocol.cached_nodes, protocol.tie_breaking) == ("tested-when-met", "random")
+    assert isinstance(protocol.learning, PiSettings)
+    assert (protocol.learning.normalisation, protocol.learning.gradient_norm) == ("none", 40.0)
+    assert protocol.learning.loop == LockstepSettings(lanes=1, decisions=1, refresh="round")
 
 
 def test_episodes_beyond_the_budget_are_said_to_be_the_last_ones(monkeypatch: pytest.MonkeyPatch) -> None:
