@@ -519,7 +519,8 @@ def test_a_preset_of_training_can_be_chosen_and_changed(cli: Cli) -> None:
     assert (result.code, result.sentence) == (
         *(
             2,
-            "Unknown preset of training 'quik'. Did you mean 'quick'? Known: junyent-2019, junyent-2021, paper, quick.",
+            "Unknown preset of training 'quik'. Did you mean 'quick'? "
+            "Known: junyent-2019, junyent-2021, paper, quick.",
         ),
     )
 
