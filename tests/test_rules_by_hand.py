@@ -136,6 +136,20 @@ class TestRiskAversion:
             plain = LeafValues(discount, weight).action_values(lookahead)
             assert PlanningValues(true_reward, discount, weight).action_values(lookahead) == plain
 
+    def test_termination_costs_are_asked_for_at_leaves_as_by_the_plain_backup(self) -> None:
+        lookahead = Lookahead(
+            self.WORLD, self.WORLD.start(), base_policy=UNIFORM, termination_cost=None, node_type=MarkedNode
+        )
+        lookahead.expand(lookahead.expand(lookahead.root, LEFT), LEFT)
+        lookahead.expand(lookahead.root, RIGHT)
+        asking = PlanningValues(RiskAverse(self.lives)).ask(lookahead)
+        question = next(asking)
+        assert {node.state.name for node in question.nodes} == {2, 3}  # type: ignore[attr-defined]
+        with pytest.raises(StopIteration):
+            asking.send({"value": np.array([40.0 if node.reward > 0 else 20.0 for node in question.nodes])})
+        values = PlanningValues(RiskAverse(self.lives)).action_values(lookahead)
+        assert values == [-500_000.0 + 7.0 + 40.0, -100_000.0 + 20.0]
+
     def test_worlds_without_lives_are_refused(self) -> None:
         with pytest.raises(InputError, match="counts lost lives, of which only states of Atari games know: a Corr"):
             make_protocol("corridor", agent="riw-d", risk_averse="parent")
