@@ -4,12 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help install system play test lint types layers check bench clean
+.PHONY: help install system play watch test lint types layers page check bench clean
 
 help:
 	@echo "make play    install, and play Breakout with RIW_C: score, episode file and video"
+	@echo "make watch   install, and show Breakout being played by RIW_C, with its lookaheads, in the browser"
 	@echo "make test    install, and run all tests"
-	@echo "make system  a browser and LaTeX from Debian, for the tests of reports (as root)"
+	@echo "make system  a browser, LaTeX and node from Debian, for tests and the viewer's page (as root)"
+	@echo "make page    check the source of the viewer's page, and that the page in the package is built from it"
 	@echo "make check   lint, types, layers and tests: all that CI runs"
 	@echo "make bench   measure the cost of planning and learning relative to the raw emulator"
 	@echo "make clean   remove the virtual environment and caches"
@@ -19,15 +21,18 @@ install: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "noveltree needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,learn,minigrid,parquet,plot,ray,tensorboard]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,learn,minigrid,parquet,plot,ray,tensorboard,watch]'
 	@touch $@
 
 system:
 	timeout 600 apt-get update
-	timeout 1200 apt-get install --yes --no-install-recommends chromium fonts-dejavu texlive-latex-base texlive-latex-recommended
+	timeout 1200 apt-get install --yes --no-install-recommends chromium fonts-dejavu nodejs npm texlive-latex-base texlive-latex-recommended
 
 play: install
 	$(BIN)/noveltree play breakout --agent riw-c --video play/breakout.mp4 --out play
+
+watch: install
+	$(BIN)/noveltree watch breakout
 
 test: install
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
@@ -42,7 +47,11 @@ types: install
 layers: install
 	$(BIN)/lint-imports
 
-check: lint types layers test
+page:
+	@if command -v npm > /dev/null; then scripts/check_page; else \
+	  echo "The viewer's page was not checked: node is not installed; make system installs it."; fi
+
+check: lint types layers page test
 
 bench: install
 	$(BIN)/noveltree bench planning

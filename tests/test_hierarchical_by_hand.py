@@ -82,7 +82,7 @@ class TestThreeTimeSteps:
         play = play_of(WORLD, rng, budget=1)
         seen: list[tuple[Choice, dict[tuple[int, ...], Node]]] = []
         for _, budget in steps:
-            play._budget = Interactions(budget)
+            play.budget = Interactions(budget)
             drive(
                 [play],
                 WORLD.heuristics(*ALL),
@@ -191,7 +191,7 @@ class TestQuestions:
         assert {heads for _, heads in asked} == {("units",)}
         # As soon as there are a policy and a value, they are asked of new nodes only.
         learnt, asked = self.asked(*ALL)
-        play._budget = Interactions(4)
+        play.budget = Interactions(4)
         root = play.lookahead.root
         drive([play], learnt, decisions=1)
         assert [nodes for nodes, _ in asked] == [[3]], "the other two are terminal"
@@ -204,7 +204,7 @@ class TestQuestions:
         drive([play], WORLD.heuristics(*ALL), decisions=1)
         play.lookahead.forget_answers(base_policy=None, termination_cost=None)
         heuristics, asked = self.asked(*ALL)
-        play._budget = Interactions(4)
+        play.budget = Interactions(4)
         drive([play], heuristics, decisions=1)
         assert sorted(asked[0][0]) == [0, 1, 2, 3, 5, 6]
         assert len(asked) == 2

@@ -16,6 +16,7 @@ from noveltree.version import __version__
 #: Each is a function or a Typer `app` in the module of the same name.
 COMMANDS = {
     "play": "Play a game, print the score, and record the episodes.",
+    "watch": "See an agent think, in the browser.",
     "train": "Train an agent, then evaluate it.",
     "evaluate": "Play episodes with the networks that a run has learnt.",
     "runs": "List runs: their state, their progress, their scores.",

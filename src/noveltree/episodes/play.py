@@ -56,7 +56,8 @@ class Play:
         start = self._start = simulator.start()
         self._planner = agent.planner(start, self._settings, UNINFORMED)
         most = self._settings.most_nodes
-        self._budget = budget if most is None else Bounded(budget, most)
+        #: What may be spent on the next decision; whoever watches puts a budget of their own around it.
+        self.budget: Budget = budget if most is None else Bounded(budget, most)
         self.rng = rng
         self._max_steps = max_steps
         self._select = agent.select(self._settings)
@@ -89,7 +90,7 @@ class Play:
         """Grow the lookahead: the first part of a decision."""
         started = time.perf_counter()
         self.deciding = True
-        meter = self._budget.start()
+        meter = self.budget.start()
         self.lookahead.begin_time_step()
         yield from self._planner.plan(self.lookahead, meter, rng=self.rng)
         self._seconds = time.perf_counter() - started

@@ -1,0 +1,115 @@
+// Where messages come from: the server, which may go away and come back, or a recording in the page itself.
+
+import type { Command, Message } from "./messages.ts";
+import { unpack } from "./messages.ts";
+
+export interface Source {
+  readonly live: boolean;
+  send(command: Command): void;
+}
+
+export interface Listener {
+  message(message: Message): void;
+  connected(yes: boolean): void;
+}
+
+const LONGEST_WAIT = 5000;
+
+/** A connection that is made again whenever it is lost, to the session that was watched. */
+export class Connection implements Source {
+  readonly live = true;
+  private socket: WebSocket | null = null;
+  private wait = 250;
+
+  constructor(
+    private readonly listener: Listener,
+    private session: string | null,
+  ) {
+    this.connect();
+    addEventListener("online", () => {
+      this.connect();
+    });
+  }
+
+  /** The session to come back to. */
+  stay(session: string): void {
+    this.session = session;
+  }
+
+  send(command: Command): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(command));
+  }
+
+  private connect(): void {
+    if (this.socket && this.socket.readyState <= WebSocket.OPEN) return;
+    const query = this.session === null ? "" : `?session=${encodeURIComponent(this.session)}`;
+    const socket = new WebSocket(`ws://${location.host}/watch${query}`);
+    this.socket = socket;
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      this.wait = 250;
+      this.listener.connected(true);
+    };
+    socket.onmessage = (event: MessageEvent<ArrayBuffer>) => {
+      this.listener.message(unpack(event.data));
+    };
+    socket.onclose = () => {
+      if (socket !== this.socket) return;
+      this.listener.connected(false);
+      setTimeout(() => {
+        this.connect();
+      }, this.wait);
+      this.wait = Math.min(LONGEST_WAIT, 2 * this.wait);
+    };
+  }
+}
+
+/** The messages of a page that was exported: nothing can be planned, everything can be looked at. */
+export class Recording implements Source {
+  readonly live = false;
+  private readonly kept = new Map<string, Message[]>();
+
+  constructor(
+    private readonly listener: Listener,
+    messages: Message[],
+  ) {
+    listener.connected(true);
+    for (const message of messages) {
+      const { head } = message;
+      if (head.kind === "tree" || head.kind === "film" || head.kind === "node") {
+        const key = head.kind === "node" ? `node ${head.t} ${head.number}` : `${head.kind} ${head.t}`;
+        this.kept.set(key, [...(this.kept.get(key) ?? []), message]);
+      } else listener.message(message);
+    }
+    queueMicrotask(() => {
+      this.send({ do: "see", t: 0 });
+    });
+  }
+
+  send(command: Command): void {
+    const keys =
+      command.do === "see" || command.do === "seek"
+        ? [`film ${command.t - 1}`, `film ${command.t}`, `tree ${command.t}`]
+        : command.do === "node"
+          ? [`node ${command.t} ${command.number}`]
+          : [];
+    for (const key of keys) for (const message of this.kept.get(key) ?? []) this.listener.message(message);
+  }
+
+  /** Messages that an export has put into the page, if there are any. */
+  static async inPage(): Promise<Message[] | null> {
+    const data = document.getElementById("recording")?.textContent;
+    if (!data) return null;
+    const bytes = Uint8Array.from(atob(data.trim()), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const all = await new Response(stream).arrayBuffer();
+    const messages = [];
+    const view = new DataView(all);
+    for (let at = 0; at < all.byteLength; ) {
+      const length = view.getUint32(at, true);
+      messages.push(unpack(all.slice(at + 4, at + 4 + length)));
+      at += 4 + length;
+    }
+    return messages;
+  }
+}
