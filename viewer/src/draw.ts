@@ -4,7 +4,7 @@ import type { Layout } from "./layout.ts";
 import { LANE, STEP } from "./layout.ts";
 import type { Theme } from "./theme.ts";
 import type { Status, Tree } from "./tree.ts";
-import { CACHED, SOLVED } from "./tree.ts";
+import { CACHED } from "./tree.ts";
 
 /** From where nodes are laid out to where they are seen. */
 export interface View {
@@ -42,11 +42,12 @@ function sizeOf(tree: Tree, i: number, base: number): number {
   return base * (0.85 + 0.12 * Math.log2(tree.subtree[i]!));
 }
 
-export function drawScene(context: CanvasRenderingContext2D, scene: Scene): void {
+/** Draw everything; the names of depths stand `below` so many pixels above the lower edge. */
+export function drawScene(context: CanvasRenderingContext2D, scene: Scene, below = 0): void {
   const { width, height, theme, view } = scene;
   context.fillStyle = theme.background;
   context.fillRect(0, 0, width, height);
-  drawTimes(context, scene);
+  drawTimes(context, scene, below);
   const base = radius(view);
   const seen = visible(scene, base);
   drawEdges(context, scene, seen);
@@ -96,7 +97,7 @@ function visible(scene: Scene, base: number): Int32Array {
 }
 
 /** Depths below the root, as faint columns. */
-function drawTimes(context: CanvasRenderingContext2D, scene: Scene): void {
+function drawTimes(context: CanvasRenderingContext2D, scene: Scene, below: number): void {
   const { theme, view, height, tree } = scene;
   const every = [1, 2, 5, 10, 20, 50, 100].find((step) => step * STEP * view.sx >= 44) ?? 200;
   context.font = "11px system-ui, sans-serif";
@@ -111,7 +112,7 @@ function drawTimes(context: CanvasRenderingContext2D, scene: Scene): void {
     context.lineTo(x, height - 18);
     context.stroke();
     context.fillStyle = theme.faint;
-    context.fillText(depth ? `+${depth}` : "now", x, height - 6);
+    context.fillText(depth ? `+${depth}` : "now", x, height - below - 6);
   }
 }
 
@@ -195,8 +196,7 @@ function drawMarks(context: CanvasRenderingContext2D, scene: Scene, seen: Int32A
     context.lineWidth = Math.min(2, base / 2);
     context.beginPath();
     for (const i of nodes) {
-      const hollow = status === "kept" && Boolean(tree.label[i]! & SOLVED);
-      mark(context, hollow ? "kept" : status, atX(scene, i), atY(scene, i), sizeOf(tree, i, base));
+      mark(context, status, atX(scene, i), atY(scene, i), sizeOf(tree, i, base));
     }
     if (status === "pruned") context.stroke();
     else if (status === "solved") {

@@ -16,7 +16,7 @@ import * as themes from "./theme.ts";
 import { STATUSES, Tree } from "./tree.ts";
 import { TreeView } from "./treeview.ts";
 
-const SPEEDS: [number, string][] = [[0.1, "⅒×"], [0.25, "¼×"], [0.5, "½×"], [1, "1×"], [2, "2×"], [4, "4×"], [0, "as fast as it plans"]];
+const SPEEDS: [number, string][] = [[0.1, "⅒×"], [0.25, "¼×"], [0.5, "½×"], [1, "1×"], [2, "2×"], [4, "4×"], [0, "max"]];
 const MARKS: Record<string, string> = { novel: "●", solved: "○", kept: "■", pruned: "✕", terminal: "◆" };
 const MEANINGS: Record<string, string> = {
   novel: "novel: shows something that was not seen before",

@@ -9,6 +9,9 @@ import type { Tree } from "./tree.ts";
 
 const MOVING = 180;
 const REACH = 16;
+/** How much wider than the window a large tree is drawn, on each side; and when it stands still again. */
+const MARGIN = 0.25;
+const SETTLED = 120;
 const EDGE = { left: 34, right: 46, top: 26, bottom: 34 };
 
 export interface Listener {
@@ -38,8 +41,10 @@ export class TreeView {
   private wanted = false;
   private readonly pointers = new Map<number, { x: number; y: number }>();
   private moved = false;
-  /** Milliseconds that the last drawings took. */
-  readonly costs: number[] = [];
+  /** A large tree as it was last drawn in full, wider than the window: while it is moved, that is moved. */
+  private readonly still = document.createElement("canvas");
+  private stillView: View | null = null;
+  private refresh = 0;
 
   constructor(
     readonly place: HTMLElement,
@@ -135,22 +140,11 @@ export class TreeView {
   zoom(factor: number, x = this.canvas.clientWidth / 2, y = this.canvas.clientHeight / 2): void {
     const { view } = this;
     const by = Math.max(0.02 / view.sx, Math.min(12 / view.sx, factor));
-    this.fitted = false;
-    this.viewTo = null;
-    this.view = {
-      sx: view.sx * by,
-      sy: view.sy * by,
-      dx: x - (x - view.dx) * by,
-      dy: y - (y - view.dy) * by,
-    };
-    this.draw();
+    this.move({ sx: view.sx * by, sy: view.sy * by, dx: x - (x - view.dx) * by, dy: y - (y - view.dy) * by });
   }
 
   pan(dx: number, dy: number): void {
-    this.fitted = false;
-    this.viewTo = null;
-    this.view = { ...this.view, dx: this.view.dx + dx, dy: this.view.dy + dy };
-    this.draw();
+    this.move({ ...this.view, dx: this.view.dx + dx, dy: this.view.dy + dy });
   }
 
   /** Hide what is below a node, or show it again. */
@@ -208,14 +202,58 @@ export class TreeView {
       this.wanted = false;
       this.step(now);
       const scene = this.scene();
-      if (!scene || !scene.width) return;
-      const started = performance.now();
+      if (!scene?.width) return;
       const ratio = this.canvas.width / scene.width;
       this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      drawScene(this.context, scene);
-      this.costs.push(performance.now() - started);
-      if (this.costs.length > 600) this.costs.shift();
+      if (scene.tree.size <= MANY) drawScene(this.context, scene);
+      else this.drawLarge(scene, ratio);
     });
+  }
+
+  /** A large tree takes longer than a frame: what was drawn is moved, and drawn again when it stands still. */
+  private drawLarge(scene: Scene, ratio: number): void {
+    const { context, still, stillView } = this;
+    const { width, height, view } = scene;
+    if (stillView && this.moving) {
+      const [kx, ky] = [view.sx / stillView.sx, view.sy / stillView.sy];
+      context.fillStyle = scene.theme.background;
+      context.fillRect(0, 0, width, height);
+      context.imageSmoothingEnabled = false;
+      const [mx, my] = [width * MARGIN, height * MARGIN];
+      context.drawImage(
+        still,
+        view.dx - stillView.dx * kx - mx * kx,
+        view.dy - stillView.dy * ky - my * ky,
+        (width + 2 * mx) * kx,
+        (height + 2 * my) * ky,
+      );
+      return;
+    }
+    const [mx, my] = [width * MARGIN, height * MARGIN];
+    still.width = Math.round((width + 2 * mx) * ratio);
+    still.height = Math.round((height + 2 * my) * ratio);
+    const wide = still.getContext("2d", { alpha: false })!;
+    wide.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const shifted = { ...view, dx: view.dx + mx, dy: view.dy + my };
+    drawScene(wide, { ...scene, view: shifted, width: width + 2 * mx, height: height + 2 * my, hovered: null }, my);
+    this.stillView = { ...view };
+    context.drawImage(still, -mx, -my, width + 2 * mx, height + 2 * my);
+  }
+
+  /** Whether somebody is moving the tree right now. */
+  private moving = false;
+
+  private move(view: View): void {
+    this.fitted = false;
+    this.viewTo = null;
+    this.view = view;
+    this.moving = true;
+    clearTimeout(this.refresh);
+    this.refresh = setTimeout(() => {
+      this.moving = false;
+      this.draw();
+    }, SETTLED);
+    this.draw();
   }
 
   /** Let what moves move on. */

@@ -1,0 +1,410 @@
+"""What the viewer shows: lookaheads as columns, why nodes are novel or pruned, and episodes on a stage."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import time
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from noveltree.episodes import Choice
+from noveltree.errors import InputError
+from noveltree.features import BprostFeatures, PixelFeatures, RamFeatures
+from noveltree.features.bprost import NO_OFFSET, OFFSETS, pros_index, prot_index
+from noveltree.heuristics import UNINFORMED
+from noveltree.lookahead import Interactions, NoveltyPruning, Seconds
+from noveltree.novelty import ClassicTable, DepthTable
+from noveltree.protocol import Protocol, make_protocol, play_episode
+from noveltree.records import EpisodeRecord, write_episode
+from noveltree.simulators import Atari, Corridor
+from noveltree.tree import UNIFORM, Lookahead, Node
+from noveltree.viewer.columns import Columns, columns_of, grow_again
+from noveltree.viewer.marks import _pair, marks
+from noveltree.viewer.messages import (
+    LARGEST_COMMAND,
+    Act,
+    Agent,
+    Compare,
+    Go,
+    LookAt,
+    Rewind,
+    Seek,
+    Spend,
+    pack,
+    parse_command,
+    unpack,
+)
+from noveltree.viewer.pictures import Painter, picture_of
+from noveltree.viewer.recorded import watch_recorded
+from noveltree.viewer.seat import Seat
+from noveltree.viewer.stage import Spec
+from noveltree.viewer.watched_budget import Watched
+from noveltree.viewer.watching import Watching
+from noveltree.viewer.why import explain
+from tests.support.stages import StageForTests
+
+
+def spec_of(game: str = "corridor", *, seed: int = 0, **choices: object) -> Spec:
+    return Watching(make_protocol(game, **choices), seed).spec()
+
+
+def lookahead_of(length: int = 6) -> Lookahead:
+    return Lookahead(Corridor(length), Corridor(length).start(), base_policy=UNIFORM, termination_cost=0.0)
+
+
+class TestColumns:
+    def test_a_lookahead_grows_again_from_its_columns(self) -> None:
+        protocol = make_protocol("breakout", budget=25)
+        seat = Seat(protocol, lambda lookahead: None, seed=3)
+        seat.plan()
+        there = seat.play.lookahead
+        columns = Columns.from_bytes(len(columns_of(there)), columns_of(there).to_bytes())
+        again = grow_again(columns, there.root, seat.simulator, UNINFORMED)
+        theirs, ours = (sorted(each.nodes(), key=lambda node: node.number) for each in (there, again))
+        assert len(ours) == 26
+        for one, other in zip(theirs, ours, strict=True):
+            for slot in ("number", "action", "reward", "time", "novel", "solved", "cached"):
+                assert getattr(one, slot) == getattr(other, slot)
+            assert np.array_equal(one.state.observation, other.state.observation)
+
+    def test_a_decision_of_a_hundred_nodes_with_all_its_screens_is_below_300_kB(self) -> None:
+        stage = StageForTests(spec_of("breakout"))
+        stage.obey(Go(do="decision"))
+        _, columns = stage.tree(0)
+        assert len(columns) == 101
+        for number in columns.arrays["number"].tolist():
+            stage.obey(LookAt(do="node", t=0, number=number))
+        stage.obey(Go(do="decision"))
+        assert len(list(stage.of_kind("node"))) == 101
+        first = [(head, data) for head, data in stage.sent if head.get("t") == 0]
+        assert sum(len(pack(head, data)) for head, data in first) < 300_000
+
+
+def grown(lookahead: Lookahead, pruning: NoveltyPruning, *path: tuple[int, int]) -> list[Node]:
+    """The root and nodes that are generated one after another: below which one, by which action."""
+    nodes = [lookahead.root]
+    for _ in pruning.begin(lookahead):
+        raise AssertionError
+    for parent, action in path:
+        generating = pruning.generate(lookahead, nodes[parent], action)
+        with pytest.raises(StopIteration) as end:
+            next(generating)
+        nodes.append(end.value.value)
+    return nodes
+
+
+class Cells(PixelFeatures):
+    """One feature: the cell of a corridor."""
+
+    def __init__(self) -> None:
+        super().__init__((1, 1))
+
+    def __call__(self, node: Node) -> np.ndarray:
+        return node.state.observation.astype(np.int32)
+
+
+class TestWhy:
+    """Cells of a corridor; 0 is the root, moved LEFT (0) or RIGHT (1).
+
+          0
+        /   \\
+       0     1        the wall on the left: cell 0 again; then cell 1, and right of it cell 2
+            / \\
+           0   2
+    """
+
+    def lookahead(self, table: ClassicTable | DepthTable) -> tuple[Lookahead, NoveltyPruning, list[Node]]:
+        lookahead, pruning = lookahead_of(), NoveltyPruning(Cells(), table)
+        return lookahead, pruning, grown(lookahead, pruning, (0, 0), (0, 1), (2, 0), (2, 1))
+
+    def test_a_novel_node_has_features_that_none_had_before(self) -> None:
+        lookahead, pruning, nodes = self.lookahead(ClassicTable())
+        why = explain(lookahead, nodes[4], pruning, UNINFORMED)
+        assert (why.tested, why.features, why.first.tolist(), why.holders) == (True, 1, [2], ())
+
+    def test_a_pruned_node_names_the_first_that_had_its_features(self) -> None:
+        lookahead, pruning, nodes = self.lookahead(ClassicTable())
+        assert not nodes[3].novel
+        why = explain(lookahead, nodes[3], pruning, UNINFORMED)
+        assert (why.first.tolist(), why.holders) == ([], ((0, 1),))
+
+    def test_kept_nodes_were_not_tested(self) -> None:
+        lookahead, pruning, nodes = self.lookahead(ClassicTable())
+        nodes[2].cached = True
+        assert not explain(lookahead, nodes[2], pruning, UNINFORMED).tested
+
+    def test_with_depth_novelty_a_later_node_may_take_features_away(self) -> None:
+        """Cell 1 is entered at depth 3 first, and then at depth 1: met again, the deeper one is pruned."""
+        lookahead, pruning = lookahead_of(), NoveltyPruning(Cells(), DepthTable())
+        nodes = grown(lookahead, pruning, (0, 0), (1, 0), (2, 1), (0, 1))
+        assert nodes[3].novel
+        assert explain(lookahead, nodes[3], pruning, UNINFORMED).first.tolist() == [1]
+        pruning.meet_again(lookahead, nodes[3])
+        assert not nodes[3].novel
+        assert explain(lookahead, nodes[3], pruning, UNINFORMED).holders == ((4, 1),)
+
+
+class TestMarks:
+    def test_pixels_are_where_they_are_on_the_screen(self) -> None:
+        simulator = Atari("breakout")
+        node = Lookahead(simulator, simulator.start(), base_policy=UNIFORM, termination_cost=0.0).root
+        features = PixelFeatures((84, 84))
+        found = marks(features, features(node)[[0, 84 * 10 + 5]], node)
+        assert self.places(found) == [0, 84 * 10 + 5]
+
+    def test_bytes_are_named_with_their_values(self) -> None:
+        simulator = Atari("breakout")
+        node = Lookahead(simulator, simulator.start(), base_policy=UNIFORM, termination_cost=0.0).root
+        found = marks(RamFeatures(), RamFeatures()(node)[[3, 127]], node)
+        assert self.places(found) == [3, 127]
+        assert found["words"][0] == f"byte 03 is {simulator.start().ram[3]}"
+
+    def test_tiles_are_those_that_have_the_colours(self) -> None:
+        """Each feature alone marks the tiles it is about: at least one, and a basic one exactly that."""
+        simulator = Atari("breakout", tiles=True)
+        node = Lookahead(simulator, simulator.start(), base_policy=UNIFORM, termination_cost=0.0).root
+        features = BprostFeatures()
+        true = features(node)
+        rng = np.random.default_rng(0)
+        for index in rng.choice(true, 60, replace=False):
+            assert len(self.places(marks(features, np.array([index]), node))) >= 1
+        basic = int(true.min())
+        assert self.places(marks(features, np.array([basic]), node)) == [basic % 224]
+
+    def test_pairs_of_colours_are_found_again_from_the_number(self) -> None:
+        rng = np.random.default_rng(0)
+        for first, second in [(0, 0), (127, 127), (127, 0), (64, 63), *rng.integers(128, size=(20, 2)).tolist()]:
+            second, first = sorted((first, second))
+            offset = int(rng.integers(NO_OFFSET + 1 if first == second else OFFSETS))
+            assert _pair(pros_index(first, second, offset)) == (first, second, offset, False)
+            assert _pair(prot_index(second, first, offset)) == (second, first, offset, True)
+
+    def places(self, found: dict) -> list[int]:
+        bits = np.frombuffer(base64.b64decode(found["places"]["bits"]), np.uint8)
+        return np.flatnonzero(np.unpackbits(bits)).tolist()
+
+
+class TestPictures:
+    def test_frames_are_found_again_from_what_changes(self) -> None:
+        simulator = Atari("breakout")
+        frames = list(simulator.film(simulator.start(), 1))
+        head, data = Painter()(frames)
+        palette = np.frombuffer(bytes.fromhex(head["palette"]), np.uint8).reshape(-1, 3)
+        changes = np.frombuffer(zlib.decompress(data), np.uint8).reshape(len(frames), 210, 160)
+        assert np.array_equal(palette[np.bitwise_xor.accumulate(changes)], np.stack(frames))
+        assert len(data) < 20_000
+
+    def test_a_photograph_keeps_its_bytes(self) -> None:
+        picture = np.arange(40 * 40 * 3, dtype=np.uint32).reshape(40, 40, 3).astype(np.uint8)
+        picture[:, :, 0] = np.arange(40)[:, None]
+        head, data = Painter()([picture])
+        assert head["channels"] == 3
+        assert np.array_equal(np.frombuffer(zlib.decompress(data), np.uint8).reshape(40, 40, 3), picture)
+
+    def test_observations_that_are_no_images_have_no_picture(self) -> None:
+        assert picture_of(np.zeros(4)) is None
+        assert picture_of(np.zeros((3, 4), dtype=np.uint8)) is not None
+        assert picture_of(np.zeros((10, 10, 6), dtype=np.bool_)) is not None
+
+
+class TestMessages:
+    def test_the_bytes_behind_the_json_begin_at_a_multiple_of_eight(self) -> None:
+        for length in range(12):
+            message = pack({"x": "y" * length, "nan": float("nan")}, b"abc")
+            assert unpack(message) == ({"x": "y" * length, "nan": None}, b"abc")
+            assert (len(message) - 3) % 8 == 0
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            *("", "[]", "null", "{}", '{"do": "rm"}', '{"do": "play", "more": 1}', '{"do": "seek", "t": -1}'),
+            *('{"do": "seek", "t": 1e99}', '{"do": "seek", "t": "1"}', '{"do": "budget", "budget": 1000000000}'),
+            *('{"do": "speed", "speed": NaN}', '{"do": "agent", "agent": ""}', '{"do": "node", "t": 0}', "{" * 900),
+            '{"do": "agent", "agent": "' + "x" * LARGEST_COMMAND + '"}',
+        ],
+    )
+    def test_nonsense_is_refused(self, text: str) -> None:
+        with pytest.raises(InputError):
+            parse_command(text)
+
+
+class TestWatchedBudget:
+    def test_time_that_a_planner_waited_is_not_spent(self) -> None:
+        watched = Watched(Seconds(0.2), lambda lookahead: time.sleep(0.15))
+        meter = watched.start()
+        lookahead = lookahead_of()
+        assert not meter.exhausted(lookahead)
+        assert not meter.exhausted(lookahead)
+        assert not meter.exhausted(lookahead)
+        time.sleep(0.25)
+        assert meter.exhausted(lookahead)
+
+    def test_a_budget_can_be_changed_in_the_middle_of_a_decision(self) -> None:
+        watched = Watched(Interactions(5), lambda lookahead: None)
+        meter, lookahead = watched.start(), lookahead_of()
+        lookahead.interactions = 5
+        assert meter.exhausted(lookahead)
+        watched.change(Interactions(6))
+        assert not meter.exhausted(lookahead)
+
+
+class TestStage:
+    @pytest.mark.parametrize("agent", ["riw-c", "riw-d", "iw1", "uct"])
+    def test_an_episode_that_is_watched_is_the_one_that_is_not(self, agent: str) -> None:
+        protocol = make_protocol("corridor", agent=agent, budget=4, max_frames=12)
+        stage = StageForTests(Watching(protocol, 5).spec())
+        for _ in range(13):
+            stage.obey(Go(do="decision"))
+        assert stage.actions() == play_episode(protocol, seed=5).actions
+
+    def test_a_decision_is_told_with_its_values_and_its_film(self) -> None:
+        stage = StageForTests(spec_of("breakout", budget=10))
+        stage.obey(Go(do="decision"))
+        head, columns = stage.tree(0)
+        assert head["done"]
+        assert len(head["values"]) == 4
+        assert head["interactions"] == 10
+        assert len(columns) == 11
+        sent = stage.obey(Go(do="decision"))
+        (film,) = [head for head, _ in sent if head["kind"] == "film"]
+        assert (film["t"], film["frames"], film["width"], film["height"]) == (0, 15, 160, 210)
+        (decision,) = [head for head, _ in sent if head["kind"] == "decision"]
+        assert (decision["t"], decision["action"], decision["lives"]) == (0, head["chosen"], 5)
+
+    def test_one_rollout_ends_where_nothing_is_novel(self) -> None:
+        stage = StageForTests(spec_of("breakout", budget=50))
+        stage.obey(Go(do="rollout"))
+        head, columns = stage.tree(0)
+        assert not head["done"]
+        parents, labels = columns.arrays["parent"], columns.arrays["label"]
+        assert parents.tolist() == list(range(-1, len(columns) - 1))  # a single path
+        assert not labels[-1] & 1
+        assert (labels[:-1] & 1).all()
+
+    def test_somebody_may_act_and_the_agent_goes_on_from_there(self) -> None:
+        stage = StageForTests(spec_of(budget=3))
+        sent = stage.obey(Act(do="act", action=1), Act(do="act", action=1))
+        assert [(head["action"], head["by"]) for head, _ in sent if head["kind"] == "decision"] == [
+            (1, "human")
+        ] * 2
+        stage.obey(Go(do="decision"), Go(do="decision"))
+        stage.obey(Go(do="decision"))
+        assert [head["by"] for head in stage.of_kind("decision")] == ["human", "human", "agent"]
+        assert stage.stage.t == 3
+
+    def test_an_action_that_does_not_exist_is_not_executed(self) -> None:
+        stage = StageForTests(spec_of())
+        stage.obey(Act(do="act", action=17))
+        assert stage.stage.t == 0
+
+    def test_the_agent_and_the_budget_change_on_the_fly(self) -> None:
+        stage = StageForTests(spec_of(budget=3))
+        stage.obey(Act(do="act", action=1), Agent(do="agent", agent="bfs"), Spend(do="budget", budget=6))
+        stage.obey(Go(do="decision"))
+        head, _ = stage.tree(1)
+        assert (head["agent"], head["interactions"]) == ("bfs", 6)
+
+    def test_an_agent_that_does_not_exist_is_an_answer_and_no_end(self) -> None:
+        stage = StageForTests(spec_of())
+        sent = stage.obey(Agent(do="agent", agent="alphago"))
+        assert "alphago" in next(head["error"] for head, _ in sent if head["kind"] == "state" and head["error"])
+        stage.obey(Go(do="decision"))
+        assert stage.tree(0)[0]["done"]
+
+    def test_two_agents_look_ahead_from_the_same_state(self) -> None:
+        stage = StageForTests(spec_of("breakout", budget=8))
+        stage.obey(Act(do="act", action=1), Compare(do="compare", agent="bfs"))
+        stage.obey(Go(do="decision"))
+        (one, _), (other, columns) = stage.tree(1, "a"), stage.tree(1, "b")
+        assert (one["agent"], other["agent"]) == ("riw-c", "bfs")
+        assert other["done"]
+        assert len(columns) == 9
+
+    def test_comparing_changes_nothing_for_the_agent_that_plays(self) -> None:
+        protocol = make_protocol("breakout", budget=8, max_frames=150)
+        alone, compared = (StageForTests(Watching(protocol, 1).spec()) for _ in range(2))
+        compared.obey(Compare(do="compare", agent="riw-d"))
+        for stage in (alone, compared):
+            for _ in range(5):
+                stage.obey(Go(do="decision"))
+        assert alone.actions() == compared.actions()
+
+    def test_what_was_decided_can_be_taken_back(self) -> None:
+        stage = StageForTests(spec_of(budget=3))
+        stage.obey(*[Act(do="act", action=1)] * 4, Rewind(do="rewind", t=2))
+        assert stage.stage.t == 2
+        stage.obey(Act(do="act", action=0))
+        assert stage.stage.t == 3
+
+    def test_a_node_of_a_decision_before_tells_what_it_told_then(self) -> None:
+        stage = StageForTests(spec_of("breakout", budget=20))
+        stage.obey(Go(do="decision"))
+        _, columns = stage.tree(0)
+        number = int(columns.arrays["number"][-1])
+        stage.obey(LookAt(do="node", t=0, number=number))
+        (now, screen) = stage.sent[-1]
+        stage.obey(Go(do="decision"), Go(do="decision"))
+        stage.obey(LookAt(do="node", t=0, number=number), lookahead=columns.to_bytes())
+        (later, same_screen) = stage.sent[-1]
+        assert later == now
+        assert screen == same_screen
+
+    def test_the_end_of_the_game_is_the_end(self) -> None:
+        stage = StageForTests(spec_of())
+        stage.obey(*[Act(do="act", action=1)] * 12)
+        assert stage.stage.t == 9
+        assert list(stage.of_kind("state"))[-1]["over"]
+        stage.obey(Go(do="restart"), Go(do="pause"))
+        assert stage.stage.t == 0
+
+
+def recorded(place: Path, protocol: Protocol, *, seed: int = 2, wrong: int | None = None) -> Path:
+    """A file with an episode; `wrong` is a decision whose action is another one than was chosen."""
+    with contextlib.closing(protocol.make_simulator()) as simulator:
+        play = protocol.make_play(simulator, seed=seed, index=0)
+        while not play.finished:
+            for _ in play.plan():
+                raise AssertionError
+            choice = play.choose()
+            if len(play.decisions) == wrong:
+                choice = Choice((choice.action + 1) % len(choice.values), choice.values)
+            play.execute(choice)
+        file = place / "episode.json"
+        write_episode(file, EpisodeRecord(play.episode(), protocol, seed, 0))
+    return file
+
+
+class TestRecorded:
+    def test_an_episode_is_planned_again_exactly(self, tmp_path: Path) -> None:
+        protocol = make_protocol("breakout", budget=10, max_frames=120)
+        watching = watch_recorded(recorded(tmp_path, protocol))
+        stage = StageForTests(watching.spec())
+        stage.obey(Seek(do="seek", t=7))
+        assert stage.stage.t == 7
+        assert stage.tree(7)[0]["done"]
+        assert watching.record is not None
+        assert stage.actions() == watching.record.episode.actions[:7]
+        assert not any(head["differs"] for head in stage.of_kind("tree"))
+        assert [head["seek_to"] for head in stage.of_kind("state")][-1] is None
+
+    def test_a_decision_that_does_not_agree_is_named_and_the_record_is_followed(self, tmp_path: Path) -> None:
+        protocol = make_protocol("breakout", budget=10, max_frames=120)
+        watching = watch_recorded(recorded(tmp_path, protocol, wrong=3))
+        assert watching.record is not None
+        stage = StageForTests(watching.spec())
+        stage.obey(Seek(do="seek", t=6))
+        assert [stage.tree(t)[0]["differs"] for t in range(6)] == [False, False, False, True, False, False]
+        assert stage.tree(3)[0]["note"].startswith("The record has ")
+        assert stage.actions() == watching.record.episode.actions[:6]
+
+    def test_going_back_plans_again_from_the_start(self, tmp_path: Path) -> None:
+        stage = StageForTests(watch_recorded(recorded(tmp_path, make_protocol("corridor", budget=3))).spec())
+        stage.obey(Seek(do="seek", t=5))
+        first = stage.tree(2)[1].to_bytes()
+        stage.obey(Seek(do="seek", t=2))
+        assert stage.stage.t == 2
+        assert stage.tree(2)[1].to_bytes() == first

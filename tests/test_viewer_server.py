@@ -1,0 +1,262 @@
+"""The viewer's server as an attacker finds it, and as pages that come and go do."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from noveltree.viewer.messages import LARGEST_COMMAND, unpack
+from noveltree.viewer.server import MOST_SESSIONS, allowed_hosts
+from noveltree.viewer.session import _MOST_ANSWERS, Mailbox
+from tests.support.command_line import Cli
+from tests.support.watching import Server, eventually, watching
+
+pytest.importorskip("starlette", reason="needs the extra watch")
+client = pytest.importorskip("websockets.sync.client")
+exceptions = pytest.importorskip("websockets.exceptions")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with watching("corridor", "--budget", 3) as started:
+        yield started
+
+
+Answer = tuple[int, dict[str, str], bytes]
+
+
+def ask(server: Server, path: str = "/", *, method: str = "GET", **headers: str) -> Answer:
+    """A request by hand: nothing is normalised on its way."""
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    lines = {"Host": f"127.0.0.1:{server.port}", **given}
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items() if value)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        connection.sendall(f"{method} {path} HTTP/1.1\r\n{head}Connection: close\r\n\r\n".encode())
+        answer = b""
+        while part := connection.recv(65536):
+            answer += part
+    top, _, body = answer.partition(b"\r\n\r\n")
+    status, *fields = top.decode().split("\r\n")
+    found = dict(field.split(": ", 1) for field in fields)
+    return int(status.split()[1]), {name.lower(): value for name, value in found.items()}, body
+
+
+def connect(server: Server, *, query: str = "", **headers: str) -> Any:
+    usual = {"Origin": server.origin, "Cookie": server.cookie}
+    given = {name: value for name, value in (usual | headers).items() if value}
+    address = f"ws://127.0.0.1:{server.port}/watch{query}"
+    return client.connect(address, additional_headers=given, max_size=None, open_timeout=20)
+
+
+def hear(page: Any, kind: str, *, within: float = 60.0) -> dict[str, Any]:
+    """The next message of a kind."""
+    end = time.monotonic() + within
+    while True:
+        head, _ = unpack(page.recv(timeout=end - time.monotonic()))
+        if head["kind"] == kind:
+            return head
+
+
+class TestAttacker:
+    def test_without_the_token_there_is_nothing(self, server: Server) -> None:
+        for path in ("/", "/assets/page.js", "/assets/page.css", "/watch", "/?token=", "/?token=wrong", "/x"):
+            status, headers, body = ask(server, path)
+            assert status == 403
+            assert b"<html" not in body
+            assert "set-cookie" not in headers
+
+    def test_the_token_moves_from_the_address_into_a_strict_cookie(self, server: Server) -> None:
+        status, headers, _ = ask(server, f"/?token={server.token}")
+        assert (status, headers["location"]) == (303, "/")
+        cookie = headers["set-cookie"]
+        assert server.token in cookie
+        assert "HttpOnly" in cookie
+        assert "samesite=strict" in cookie.lower()
+        assert "domain" not in cookie.lower()
+
+    def test_with_the_cookie_there_is_the_page(self, server: Server) -> None:
+        status, headers, body = ask(server, Cookie=server.cookie)
+        assert status == 200
+        assert b"<html" in body
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "script-src 'self';" in policy
+        assert "unsafe" not in policy
+        assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
+        assert b"<script>" not in body
+        assert b"style=" not in body
+
+    @pytest.mark.parametrize(
+        "host",
+        ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", "localhost.evil.example:{port}"],
+    )
+    def test_a_foreign_name_for_this_machine_is_refused(self, server: Server, host: str) -> None:
+        """DNS rebinding: the attacker's name points here, and the browser even has a cookie for it."""
+        status, _, _ = ask(server, Host=host.format(port=server.port), Cookie=server.cookie)
+        assert status in (400, 403)
+
+    def test_the_name_localhost_is_as_good_as_the_address(self, server: Server) -> None:
+        assert ask(server, Host=f"localhost:{server.port}", Cookie=server.cookie)[0] == 200
+
+    def test_another_origin_is_refused(self, server: Server) -> None:
+        for origin in ("http://evil.example", "null", f"https://127.0.0.1:{server.port}", "http://127.0.0.1:1"):
+            assert ask(server, Origin=origin, Cookie=server.cookie)[0] == 403
+        assert ask(server, Origin=server.origin, Cookie=server.cookie)[0] == 200
+
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            {"Origin": "http://evil.example"},
+            {"Origin": "null"},
+            {"Origin": ""},
+            {"Cookie": ""},
+            {"Cookie": "noveltree-1=x"},
+        ],
+    )
+    def test_a_connection_from_elsewhere_or_without_the_token_is_refused(
+        self, server: Server, headers: dict[str, str]
+    ) -> None:
+        with pytest.raises(exceptions.InvalidStatus) as refused, connect(server, **headers):
+            pass
+        assert refused.value.response.status_code == 403
+
+    def test_a_connection_by_a_foreign_name_is_refused(self, server: Server) -> None:
+        key = "A" * 22 + "=="
+        upgrade = {"Upgrade": "websocket", "Sec_WebSocket_Key": key, "Sec_WebSocket_Version": "13"}
+        host = f"evil.example:{server.port}"
+        status, _, _ = ask(server, "/watch", Host=host, Origin=f"http://{host}", Cookie=server.cookie, **upgrade)
+        assert status in (400, 403)
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            *("/assets/../index.html", "/assets/..%2f..%2fserver.py", "/assets/%2e%2e/%2e%2e/server.py"),
+            *(
+                "/assets//etc/passwd",
+                "/../../../../etc/passwd",
+                "/assets/....//server.py",
+                "/assets/page.js%00.css",
+            ),
+            *("//evil.example/", "/assets/", "/server.py", "/assets/..\\server.py"),
+        ],
+    )
+    def test_no_file_of_the_machine_can_be_named(self, server: Server, path: str) -> None:
+        status, _, body = ask(server, path, Cookie=server.cookie)
+        assert status in (400, 404)
+        assert b"import" not in body
+        assert b"root:" not in body
+
+    def test_only_reading_is_allowed(self, server: Server) -> None:
+        for method in ("POST", "PUT", "DELETE", "OPTIONS"):
+            assert ask(server, method=method, Cookie=server.cookie)[0] == 405
+
+    def test_a_huge_message_ends_the_connection_and_nothing_else(self, server: Server) -> None:
+        with connect(server) as page:
+            hear(page, "world")
+            page.send("x" * (LARGEST_COMMAND + 1))
+            with pytest.raises(exceptions.ConnectionClosed):
+                hear(page, "nothing")
+        assert ask(server, Cookie=server.cookie)[0] == 200
+
+    def test_a_huge_request_is_refused(self, server: Server) -> None:
+        try:
+            status, _, _ = ask(server, "/" + "x" * 100_000, Cookie=server.cookie)
+        except OSError:
+            return  # the connection was cut off before all of it was sent
+        assert status in (400, 403, 404, 414, 431)
+
+    def test_malformed_messages_are_answered_and_then_cut_off(self, server: Server) -> None:
+        with connect(server) as page:
+            hear(page, "world")
+            for nonsense in ("", "{", "[]", '{"do": "seek", "t": -1}', b"\\x00\\xff", '{"do": "eval"}'):
+                page.send(nonsense)
+                assert hear(page, "refused")["error"]
+            for _ in range(3):
+                page.send("{}")
+            with pytest.raises(exceptions.ConnectionClosed):
+                hear(page, "nothing")
+
+    def test_addresses_of_elsewhere_need_a_secret(self, cli: Cli) -> None:
+        result = cli("watch", "corridor", "--no-open", "--host", "0.0.0.0", "--port", 0)
+        assert result.code == 2
+        assert "--token" in result.err
+        result = cli("watch", "corridor", "--no-open", "--host", "0.0.0.0", "--token", "short", "--port", 0)
+        assert result.code == 2
+
+    def test_where_everybody_is_listened_to_names_still_cannot_be_made_up(self) -> None:
+        allowed = allowed_hosts("0.0.0.0", 80)
+        assert allowed("192.168.1.5:80")
+        assert allowed("[fe80::1]:80")
+        assert not allowed("evil.example:80")
+        assert not allowed("192.168.1.5:81")
+
+
+class TestPages:
+    def test_a_page_that_comes_back_finds_its_session_where_it_was(self, server: Server) -> None:
+        with connect(server) as page:
+            session = hear(page, "world")["session"]
+            page.send(json.dumps({"do": "act", "action": 1}))
+            hear(page, "decision")
+        with connect(server, query=f"?session={session}") as page:
+            assert hear(page, "world")["session"] == session
+            assert [decision["action"] for decision in hear(page, "history")["decisions"]] == [1]
+
+    def test_two_pages_of_a_session_see_the_same(self, server: Server) -> None:
+        with connect(server) as one:
+            session = hear(one, "world")["session"]
+            with connect(server, query=f"?session={session}") as other:
+                hear(other, "world")
+                one.send(json.dumps({"do": "act", "action": 1}))
+                assert hear(one, "decision")["t"] == hear(other, "decision")["t"] == 0
+
+    def test_a_planner_that_is_killed_is_started_again_where_it_was(self, server: Server) -> None:
+        with connect(server) as page:
+            hear(page, "world")
+            for _ in range(3):
+                page.send(json.dumps({"do": "act", "action": 1}))
+                hear(page, "decision")
+            os.kill(server.planners()[-1], signal.SIGKILL)
+            hear(page, "lost")
+            assert hear(page, "world")["t"] == 3
+            page.send(json.dumps({"do": "act", "action": 1}))
+            assert hear(page, "decision")["t"] == 3
+
+    def test_sessions_are_bounded_in_number(self, server: Server) -> None:
+        for _ in range(MOST_SESSIONS + 2):
+            with connect(server) as page:
+                hear(page, "world")
+        eventually(lambda: len(server.planners()) <= MOST_SESSIONS)
+        with contextlib.ExitStack() as pages:
+            for _ in range(MOST_SESSIONS):
+                hear(pages.enter_context(connect(server)), "world")
+            with connect(server) as page:
+                assert "sessions" in hear(page, "failed")["error"]
+
+
+class TestMailbox:
+    async def fill(self) -> Mailbox:
+        mailbox = Mailbox()
+        for n in range(1000):
+            mailbox.show("tree", b"tree %d" % n)
+            mailbox.show("film", b"film %d" % n)
+            mailbox.answer(b"node %d" % n)
+        return mailbox
+
+    def test_what_a_slow_page_does_not_take_is_dropped_and_the_latest_is_kept(self) -> None:
+        async def take() -> list[bytes]:
+            mailbox = await self.fill()
+            assert len(mailbox) == _MOST_ANSWERS + 2
+            return [await mailbox.take() for _ in range(_MOST_ANSWERS + 2)]
+
+        taken = asyncio.run(take())
+        assert taken[-2:] == [b"tree 999", b"film 999"]
+        assert taken[0] == b"node %d" % (1000 - _MOST_ANSWERS)
