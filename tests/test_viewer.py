@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import time
 import zlib
 from pathlib import Path
@@ -11,15 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noveltree.episodes import Choice
 from noveltree.errors import InputError
 from noveltree.features import BprostFeatures, PixelFeatures, RamFeatures
 from noveltree.features.bprost import NO_OFFSET, OFFSETS, pros_index, prot_index
 from noveltree.heuristics import UNINFORMED
 from noveltree.lookahead import Interactions, NoveltyPruning, Seconds
 from noveltree.novelty import ClassicTable, DepthTable
-from noveltree.protocol import Protocol, make_protocol, play_episode
-from noveltree.records import EpisodeRecord, write_episode
+from noveltree.protocol import make_protocol, play_episode
 from noveltree.simulators import Atari, Corridor
 from noveltree.tree import UNIFORM, Lookahead, Node
 from noveltree.viewer.columns import Columns, columns_of, grow_again
@@ -45,6 +42,7 @@ from noveltree.viewer.stage import Spec
 from noveltree.viewer.watched_budget import Watched
 from noveltree.viewer.watching import Watching
 from noveltree.viewer.why import explain
+from tests.support.episodes import recorded
 from tests.support.stages import StageForTests
 
 
@@ -360,22 +358,6 @@ class TestStage:
         assert list(stage.of_kind("state"))[-1]["over"]
         stage.obey(Go(do="restart"), Go(do="pause"))
         assert stage.stage.t == 0
-
-
-def recorded(place: Path, protocol: Protocol, *, seed: int = 2, wrong: int | None = None) -> Path:
-    """A file with an episode; `wrong` is a decision whose action is another one than was chosen."""
-    with contextlib.closing(protocol.make_simulator()) as simulator:
-        play = protocol.make_play(simulator, seed=seed, index=0)
-        while not play.finished:
-            for _ in play.plan():
-                raise AssertionError
-            choice = play.choose()
-            if len(play.decisions) == wrong:
-                choice = Choice((choice.action + 1) % len(choice.values), choice.values)
-            play.execute(choice)
-        file = place / "episode.json"
-        write_episode(file, EpisodeRecord(play.episode(), protocol, seed, 0))
-    return file
 
 
 class TestRecorded:

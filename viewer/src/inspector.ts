@@ -80,7 +80,8 @@ export class Inspector {
     const place = make("section", { class: "why" }, make("h3", {}, "Why"));
     if (!why) place.append(make("p", {}, "This agent prunes nothing by novelty."));
     else if (!why.tested) {
-      place.append(make("p", {}, head.cached ? "Kept from the time step before, and not tested again." : "Not tested."));
+      const kept = "Kept from the time step before, and not tested again.";
+      if (!why.words?.length) place.append(make("p", {}, head.cached ? kept : "Not tested."));
     } else if (head.novel || (why.first ?? 0) > 0) {
       const count = why.first ?? 0;
       const word = why.of === "pixels" ? "pixel values" : (why.of ?? "features");

@@ -299,6 +299,10 @@ class Page {
   private go(t: number, last: boolean): void {
     const head = this.decisions.length;
     this.playingBack = false;
+    if (this.source instanceof Recording) {
+      const [first, final] = this.source.range;
+      t = Math.max(first, Math.min(final, t));
+    }
     if (t < head || !this.source.live) {
       this.cursor = t;
       this.nodes.clear();
@@ -339,7 +343,7 @@ class Page {
         this.follow();
         this.send({ do: "see", t: next });
         this.send({ do: "play" });
-      } else if (next > this.decisions.length) this.playingBack = false;
+      } else if (this.source instanceof Recording && next > this.source.range[1]) this.playingBack = false;
       else {
         this.cursor = next;
         this.send({ do: "see", t: next });
@@ -396,7 +400,40 @@ class Page {
     this.asked = { side, number };
     const known = this.nodes.get(`${this.t} ${side} ${number}`);
     if (known) this.showNode(known.head, known.data);
+    else if (this.source instanceof Recording && !this.source.knows(this.t, number)) this.showKnown(side, number);
     else this.send({ do: "node", t: this.t, number, side });
+  }
+
+  /** Show what the lookahead itself says of a node that the file tells nothing more about. */
+  private showKnown(side: Side, number: number): void {
+    const tree = this.views[side].tree;
+    const i = tree?.place(number);
+    if (!tree || i === undefined) return;
+    const path = tree.pathTo(i).slice(1);
+    const label = tree.label[i]!;
+    const head: NodeHead = {
+      kind: "node",
+      t: this.t,
+      side,
+      number,
+      depth: tree.depth[i]!,
+      path: path.map((each) => tree.action[each]!),
+      reward: i ? tree.reward[i]! : 0,
+      collected: path.reduce((sum, each) => sum + tree.reward[each]!, 0),
+      value: tree.value[i]!,
+      q: i ? tree.reward[i]! + (this.world?.discount ?? 1) * tree.value[i]! : null,
+      policy: null,
+      uniform: false,
+      termination_cost: null,
+      visits: null,
+      novel: Boolean(label & 1),
+      solved: Boolean(label & 2),
+      cached: Boolean(label & 4),
+      terminal: Boolean(label & 8),
+      lives: null,
+      why: { tested: false, words: ["Its screen and its features are not in this file."] },
+    };
+    this.showNode(head, new Uint8Array());
   }
 
   private act(action: number): void {

@@ -81,9 +81,16 @@ export class Recording implements Source {
         this.kept.set(key, [...(this.kept.get(key) ?? []), message]);
       } else listener.message(message);
     }
-    queueMicrotask(() => {
-      this.send({ do: "see", t: 0 });
-    });
+  }
+
+  /** The decisions whose lookaheads are here. */
+  get range(): [number, number] {
+    const all = [...this.kept.keys()].filter((key) => key.startsWith("tree ")).map((key) => Number(key.slice(5)));
+    return [Math.min(...all), Math.max(...all)];
+  }
+
+  knows(t: number, number: number): boolean {
+    return this.kept.has(`node ${t} ${number}`);
   }
 
   send(command: Command): void {

@@ -50,18 +50,20 @@ export const LIGHT: Theme = {
 export type Choice = "auto" | "light" | "dark";
 
 const wanted = matchMedia("(prefers-color-scheme: dark)");
-const stored = () => {
-  const value = localStorage.getItem("theme");
-  return value === "light" || value === "dark" ? value : "auto";
+let chosen: Choice | null = null;
+const stored = (): Choice => {
+  if (chosen) return chosen;
+  try {
+    const value = localStorage.getItem("theme");
+    return value === "light" || value === "dark" ? value : "auto";
+  } catch {
+    return "auto"; // nothing is stored for files
+  }
 };
 
-export function choice(): Choice {
-  return stored();
-}
-
 export function isDark(): boolean {
-  const chosen = stored();
-  return chosen === "auto" ? wanted.matches : chosen === "dark";
+  const value = stored();
+  return value === "auto" ? wanted.matches : value === "dark";
 }
 
 export function theme(): Theme {
@@ -69,7 +71,12 @@ export function theme(): Theme {
 }
 
 export function choose(next: Choice): void {
-  localStorage.setItem("theme", next);
+  chosen = next;
+  try {
+    localStorage.setItem("theme", next);
+  } catch {
+    // it is chosen for as long as the page is open
+  }
   apply();
 }
 

@@ -11,6 +11,8 @@ from noveltree.cli.console import LiveLine, out
 from noveltree.errors import InputError
 from noveltree.records import read_episode
 from noveltree.replay import LARGEST_SCALE, render_episode
+from noveltree.viewer.recorded import watch_recorded
+from noveltree.viewer.video import render_with_tree
 
 
 def render(
@@ -26,6 +28,12 @@ def render(
     scale: Annotated[
         int, typer.Option(help="Factor by which to enlarge the picture.", min=1, max=LARGEST_SCALE)
     ] = 3,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="Show the lookaheads beside the game: they are planned again.")
+    ] = False,
+    weights: Annotated[
+        Path | None, typer.Option(help="The run with the networks, for --tree.", show_default="that of the file")
+    ] = None,
 ) -> None:
     """Film a recorded episode by replaying its actions.
 
@@ -33,19 +41,21 @@ def render(
     """
     record = read_episode(file)
     path = file.with_suffix(".mp4") if output is None else output
+    chosen = parse_steps(steps, record.episode.steps)
     with LiveLine() as line:
-        render_episode(
-            record,
-            path,
-            steps=_parse_steps(steps, record.episode.steps),
-            every=every,
-            scale=scale,
-            progress=lambda done, total: line.update(f"Filming: step {done} of {total}"),
-        )
+
+        def progress(done: int, total: int) -> None:
+            line.update(f"Filming: step {done} of {total}")
+
+        if tree:
+            watching = watch_recorded(file, weights=weights)
+            render_with_tree(watching, path, steps=chosen, every=every, scale=scale, progress=progress)
+        else:
+            render_episode(record, path, steps=chosen, every=every, scale=scale, progress=progress)
     out.print(f"Video: {path}", soft_wrap=True)
 
 
-def _parse_steps(text: str | None, count: int) -> range | None:
+def parse_steps(text: str | None, count: int) -> range | None:
     """Steps as a slice in Python: `-100:` is the last hundred."""
     if text is None:
         return None

@@ -10,12 +10,14 @@ import typer
 
 from noveltree.agents import AGENTS
 from noveltree.cli.common import need_extra
-from noveltree.cli.console import completion, out
+from noveltree.cli.console import LiveLine, completion, out, size
 from noveltree.cli.options import CONDITIONS, PLANNING, protocol_options, takes
+from noveltree.cli.render import parse_steps
 from noveltree.errors import InputError
 from noveltree.protocol import DEFAULT_PRESET, PRESETS, make_protocol
 from noveltree.simulators import all_names
 from noveltree.trial.playing import choices_of_run, run_to_play
+from noveltree.viewer.export import export_page
 from noveltree.viewer.recorded import is_recorded, watch_recorded
 from noveltree.viewer.watching import Watching
 
@@ -55,6 +57,13 @@ def watch(
     token: Annotated[
         str | None, typer.Option(help="The secret in the address.", show_default="a new one every time")
     ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(help="Write one HTML file with the lookaheads instead, to send to somebody.", dir_okay=False),
+    ] = None,
+    steps: Annotated[
+        str | None, typer.Option(help="Export only these decisions, FROM:TO; -100: means the last hundred.")
+    ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Print the address, and open no browser.")] = False,
     **choices: Any,
 ) -> None:
@@ -67,10 +76,9 @@ def watch(
       noveltree watch qbert --weights runs/qbert-n-cpl-seed0
 
       noveltree watch episodes/breakout-riw-c-seed0-episode0-....json
-    """
-    need_extra("Watching", ("starlette", "uvicorn", "websockets"), extra="watch")
-    from noveltree.viewer.serve import serve
 
+      noveltree watch episodes/breakout-....json --export breakout.html --steps 0:100
+    """
     if is_recorded(Path(what)):
         chosen = [name for name, value in choices.items() if value is not None]
         if agent is not None or budget is not None or chosen:
@@ -83,6 +91,14 @@ def watch(
             choices = choices_of_run(run, what, choices)
         watching = Watching(make_protocol(what, preset=preset, **choices), seed, run=weights)
 
+    if export is not None:
+        _export(watching, export, steps)
+        return
+    if steps is not None:
+        raise InputError("--steps says what is exported: give a file with --export.")
+    need_extra("Watching", ("starlette", "uvicorn", "websockets"), extra="watch")
+    from noveltree.viewer.serve import serve
+
     def show(address: str) -> None:
         out.print(f"Watch it at {address}", soft_wrap=True)
         out.print("Ctrl-C ends it.")
@@ -90,3 +106,15 @@ def watch(
             webbrowser.open(address)
 
     serve(watching, host=host, port=port, token=token, on_address=show)
+
+
+def _export(watching: Watching, path: Path, steps: str | None) -> None:
+    count = watching.record.episode.steps if watching.record is not None else watching.protocol.max_steps
+    with LiveLine() as line:
+        export_page(
+            watching,
+            path,
+            steps=parse_steps(steps, count),
+            progress=lambda done, total: line.update(f"Planning: decision {done} of {total}"),
+        )
+    out.print(f"Page: {path} ({size(path.stat().st_size)})", soft_wrap=True)

@@ -7,3 +7,4 @@ from noveltree.replay.verify import verify_episode as verify_episode
 from noveltree.replay.video import LARGEST_SCALE as LARGEST_SCALE
 from noveltree.replay.video import check_video as check_video
 from noveltree.replay.video import render_episode as render_episode
+from noveltree.replay.video import write_video as write_video

@@ -56,23 +56,27 @@ def render_episode(
     check_video(path, record.protocol)
     if not 1 <= scale <= LARGEST_SCALE:
         raise InputError(f"A video can be enlarged 1 to {LARGEST_SCALE} times, not {scale}.")
+    write_video(lambda: _film(record, steps, progress), path, every=every, scale=scale)
+
+
+def write_video(film: Callable[[], Iterator[Frame]], path: Path, *, every: int | None, scale: int = 1) -> None:
+    """Write a video of frames that come at the speed of the console, of which every Nth is kept."""
     if every is not None and every < 1:
         raise InputError(f"Keep every Nth frame with N at least 1, not {every}.")
     gif = path.suffix.lower() == ".gif"
     every = every or (_GIF_EVERY if gif else 1)
-    frames = _film(record, steps, every, progress)
+    frames = itertools.islice(film(), 0, None, every)
     try:
         first = next(frames)
     except StopIteration:
         raise InputError("There is nothing to film: the episode has no such steps.") from None
     # Filmed twice: an encoder that finds the colors itself would hold all frames in memory.
-    palette = _palette(_film(record, steps, every, None)) if gif else None
+    palette = _palette(itertools.islice(film(), 0, None, every)) if gif else None
     _encode(first, frames, path, rate=CONSOLE_RATE / every, scale=scale, palette=palette)
 
 
-def _film(record: EpisodeRecord, steps: range | None, every: int, progress: Progress | None) -> Iterator[Frame]:
+def _film(record: EpisodeRecord, steps: range | None, progress: Progress | None) -> Iterator[Frame]:
     actions = record.episode.actions
-    count = 0
     with contextlib.closing(record.protocol.make_simulator()) as simulator:
         assert isinstance(simulator, Atari)
         transitions = replay_actions(simulator, record.episode)
@@ -80,10 +84,7 @@ def _film(record: EpisodeRecord, steps: range | None, every: int, progress: Prog
             state = next(transitions).state
             assert isinstance(state, AtariState)
             if steps is None or step in steps:
-                for frame in simulator.film(state, action):
-                    if count % every == 0:
-                        yield frame
-                    count += 1
+                yield from simulator.film(state, action)
             if progress is not None:
                 progress(step + 1, len(actions))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from noveltree.errors import NoveltreeError, SimulatorError
 from noveltree.simulators.simulator import Simulator, State, Transition
+from noveltree.tree import drawing
 from noveltree.tree.base_policy import BasePolicy
 from noveltree.tree.node import HISTORY, Node
 
@@ -130,6 +131,14 @@ class Lookahead:
             node.base_policy = base_policy
             node.termination_cost = termination_cost
             node.units = None
+
+    def to_svg(self) -> str:
+        """The tree drawn as SVG, for papers and notebooks; `noveltree.tree.drawing` says how to read it."""
+        return drawing.to_svg(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return drawing.to_html(self)
 
     def _node(
         self, state: State, parent: Node | None, action: int | None, reward: float, terminal: bool, time: int

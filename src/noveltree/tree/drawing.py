@@ -1,0 +1,156 @@
+"""A lookahead drawn: where its nodes are, and as SVG. Time runs from left to right.
+
+Circles are new nodes, filled if something is left to look at below and hollow if they are solved; squares were
+kept from the time step before; crosses are pruned; diamonds end the episode. A triangle on an edge is a reward. The
+thick path is the best one, as of the last backup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from noveltree.tree.lookahead import Lookahead
+    from noveltree.tree.node import Node
+
+#: Pixels between time steps, and between neighbours.
+STEP, LANE = 34.0, 14.0
+_MARGIN = 24.0
+#: Colours that people who see few colours can tell apart (Okabe and Ito, 2008).
+COLOURS = {
+    "novel": "#0072b2",
+    "solved": "#00795a",
+    "kept": "#7b8894",
+    "pruned": "#d55e00",
+    "terminal": "#5b4b00",
+    "edge": "#8797a6",
+    "best": "#b06a00",
+    "reward": "#b06a00",
+    "loss": "#b3261e",
+}
+
+
+class Place(NamedTuple):
+    """Where a node is drawn."""
+
+    x: float
+    y: float
+
+
+def status(node: Node) -> str:
+    """What a node is drawn as: terminal, pruned, kept, solved or novel, the first that it is."""
+    if node.terminal:
+        return "terminal"
+    if not node.novel:
+        return "pruned"
+    if node.cached:
+        return "kept"
+    return "solved" if node.solved else "novel"
+
+
+def lay_out(lookahead: Lookahead) -> dict[Node, Place]:
+    """A place for every node: a lane for each leaf, and inner nodes in the middle of their children."""
+    root = lookahead.root
+    lanes: dict[Node, float] = {}
+    count = 0
+    for node in _children_first(root):
+        below = [lanes[child] for child in node.children if child is not None]
+        if below:
+            lanes[node] = (below[0] + below[-1]) / 2
+        else:
+            lanes[node] = count
+            count += 1
+    return {node: Place(STEP * lookahead.depth(node), LANE * lane) for node, lane in lanes.items()}
+
+
+def best_path(lookahead: Lookahead) -> list[Node]:
+    """The nodes from the root on by the greatest reward and value; the root alone if nothing was backed up."""
+    path = [lookahead.root]
+    while children := [child for child in path[-1].children if child is not None]:
+        path.append(max(children, key=lambda child: child.reward + child.value))
+    return path
+
+
+def to_svg(lookahead: Lookahead, *, title: str = "") -> str:
+    """A lookahead as SVG."""
+    places = lay_out(lookahead)
+    width = max(place.x for place in places.values()) + 2 * _MARGIN
+    height = max(place.y for place in places.values()) + 2 * _MARGIN
+    actions = lookahead.simulator.actions
+    best = set(best_path(lookahead))
+    edges, strong, marks = list[str](), list[str](), list[str]()
+    for node, (x, y) in places.items():
+        x, y = x + _MARGIN, y + _MARGIN
+        parent = node.parent
+        if node is not lookahead.root and parent is not None:
+            px, py = (value + _MARGIN for value in places[parent])
+            middle = (px + x) / 2
+            line = f"M{px:g} {py:g}C{middle:g} {py:g} {middle:g} {y:g} {x:g} {y:g}"
+            (strong if node in best else edges).append(line)
+            if node.reward:
+                kind, sign = ("reward", "▲ +") if node.reward > 0 else ("loss", "▼ ")
+                marks.append(
+                    f'<text x="{middle:g}" y="{y - 5:g}" fill="{COLOURS[kind]}" font-size="10" '
+                    f'text-anchor="middle">{sign}{node.reward:g}</text>'
+                )
+        marks.append(_mark(node, x, y, _about(node, lookahead, actions)))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'height="{height:g}" font-family="sans-serif" role="img">'
+        f"<title>{escape(title or _summary(lookahead))}</title>"
+        f'<rect width="100%" height="100%" fill="#ffffff"/>'
+        f'<path d="{"".join(edges)}" fill="none" stroke="{COLOURS["edge"]}"/>'
+        f'<path d="{"".join(strong)}" fill="none" stroke="{COLOURS["best"]}" stroke-width="2.5"/>'
+        f"{''.join(marks)}</svg>"
+    )
+
+
+def to_html(lookahead: Lookahead) -> str:
+    """What a notebook shows: the drawing, in a box that scrolls, and what it is."""
+    return (
+        f'<div style="overflow:auto;max-height:480px">{to_svg(lookahead)}</div><p>{escape(_summary(lookahead))}</p>'
+    )
+
+
+def _summary(lookahead: Lookahead) -> str:
+    nodes = sum(1 for _ in lookahead.nodes())
+    return (
+        f"{nodes:,} nodes, {lookahead.interactions:,} interactions, {lookahead.cached:,} kept, "
+        f"{lookahead.pruned:,} pruned, depth {lookahead.deepest:,}"
+    )
+
+
+def _about(node: Node, lookahead: Lookahead, actions: tuple[str, ...]) -> str:
+    by = "the root" if node is lookahead.root or node.action is None else f"by {actions[node.action]}"
+    return f"node {node.number}, {by}: {status(node)}, V = {node.value:g}"
+
+
+def _mark(node: Node, x: float, y: float, about: str) -> str:
+    kind = status(node)
+    colour, named = COLOURS[kind], f"<title>{escape(about)}</title>"
+    match kind:
+        case "novel":
+            return f'<circle cx="{x:g}" cy="{y:g}" r="4" fill="{colour}">{named}</circle>'
+        case "solved":
+            return f'<circle cx="{x:g}" cy="{y:g}" r="3.5" fill="#fff" stroke="{colour}">{named}</circle>'
+        case "kept":
+            return f'<rect x="{x - 3.5:g}" y="{y - 3.5:g}" width="7" height="7" fill="{colour}">{named}</rect>'
+        case "pruned":
+            path = f"M{x - 3:g} {y - 3:g}l6 6m0-6l-6 6"
+            return f'<path d="{path}" stroke="{colour}" stroke-width="1.8" fill="none">{named}</path>'
+        case _:
+            return f'<path d="M{x:g} {y - 5:g}l5 5l-5 5l-5-5z" fill="{colour}">{named}</path>'
+
+
+def _children_first(root: Node) -> Iterator[Node]:
+    """All nodes, the children of each from the first action to the last, and before itself."""
+    stack = [(root, False)]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            yield node
+        else:
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(node.children) if child is not None)

@@ -1,0 +1,449 @@
+"""The viewer's page in a real browser: everything that people do with it, and how it looks.
+
+Screenshots of all views are kept in the directory that NOVELTREE_SCREENSHOTS names, if it does.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from noveltree.protocol import make_protocol
+from noveltree.viewer.export import export_page
+from noveltree.viewer.recorded import watch_recorded
+from tests.support.episodes import recorded
+from tests.support.watching import Server, watching
+
+CHROMIUM = shutil.which("chromium")
+pytest.importorskip("starlette", reason="needs the extra watch")
+
+#: What the page says of itself.
+GOAL = "document.body.dataset.goal"
+DECISIONS = "Number(document.body.dataset.decisions)"
+SHOWN = "document.body.dataset.shown"
+CAPTION = "document.querySelector('#tree-a .caption').textContent"
+#: Elements that can be pressed and have no name for those who do not see them.
+UNNAMED = """() => [...document.querySelectorAll("button, select, input, canvas, [role=slider]")].filter((element) => {
+  const labelled = element.getAttribute("aria-label") || element.closest("label")?.textContent.trim();
+  return !element.closest("[hidden]") && !labelled && !element.textContent.trim();
+}).map((element) => element.outerHTML)"""
+TOO_WIDE = """() => [...document.querySelectorAll("body *")].filter((element) =>
+  element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5 &&
+  !element.closest("dialog, .unseen")).map((element) => element.tagName + "#" + element.id)"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
+    if CHROMIUM is None:
+        pytest.skip("needs the browser chromium")
+    with playwright.sync_playwright() as started:
+        made = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with watching("breakout", "--budget", 30) as started:
+        yield started
+
+
+class Page:
+    """A page, and what is done with it."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+
+    def says(self, expression: str) -> Any:
+        return self.page.evaluate(expression)
+
+    def until(self, expression: str, *, within: float = 60.0) -> None:
+        """Wait until something is true on the page; its policy allows no scripts but its own to do so."""
+        end = time.monotonic() + within
+        while not self.says(expression):
+            assert time.monotonic() < end, (
+                f"{expression} was not so in time: {self.says('document.body.innerText')}"
+            )
+            self.page.wait_for_timeout(40)
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def pause(self) -> None:
+        self.until(f"{GOAL} === 'play'")
+        self.press("k")
+        self.until(f"{GOAL} === 'pause'")
+
+    def decide(self) -> int:
+        """One decision more; which one is shown then."""
+        self.press("d")
+        self.until(f"{GOAL} === 'decision' || {GOAL} === 'pause'")
+        self.until(f"{GOAL} === 'pause' && {SHOWN}.endsWith(':done')")
+        return int(self.says(f"parseInt({SHOWN})"))
+
+    def picture(self, name: str) -> None:
+        place = os.environ.get("NOVELTREE_SCREENSHOTS")
+        if place:
+            Path(place).mkdir(parents=True, exist_ok=True)
+            self.page.screenshot(path=Path(place) / f"{name}.png")
+
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page(browser: Any, server: Server) -> Iterator[Open]:
+    """Open the page; that nothing was complained about and nothing fetched from elsewhere is found at the end."""
+    contexts, said, fetched = [], [], []
+
+    def open_it(address: str = server.address, *, width: int = 1280, height: int = 800, **choices: Any) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": height}, **choices)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: fetched.append(request.url))
+        page.goto(address)
+        return Page(page)
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert said == []
+    assert all(url.startswith(("http://127.0.0.1:", "file:", "data:", "blob:")) for url in fetched)
+
+
+class TestPlaying:
+    def test_it_plays_by_itself_and_pauses(self, open_page: Open) -> None:
+        page = open_page(color_scheme="dark")
+        page.until(f"{DECISIONS} >= 3")
+        assert "token" not in page.says("location.href")
+        page.picture("playing")
+        page.pause()
+        before = page.says(DECISIONS)
+        page.page.wait_for_timeout(600)
+        assert page.says(DECISIONS) == before
+
+    def test_the_game_is_seen_in_colour(self, open_page: Open) -> None:
+        page = open_page()
+        page.until(f"{DECISIONS} >= 1")
+        colours = page.says("""(() => {
+          const canvas = document.getElementById("screen");
+          const data = canvas.getContext("2d").getImageData(0, 0, 160, 210).data;
+          const found = new Set();
+          for (let i = 0; i < data.length; i += 4) found.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+          return found.size;
+        })()""")
+        assert colours >= 8
+
+    def test_one_decision_and_one_rollout(self, open_page: Open) -> None:
+        page = open_page()
+        page.pause()
+        page.decide()
+        t = page.says(DECISIONS)
+        page.press("r")
+        page.until(f"{DECISIONS} === {t + 1} && {GOAL} === 'pause' && {SHOWN} === '{t + 1}:growing'")
+        sizes = [page.says(f"parseInt({CAPTION}.split('·')[1])")]
+        for _ in range(3):
+            page.press("r")
+            page.page.wait_for_timeout(300)
+            sizes.append(page.says(f"parseInt({CAPTION}.split('·')[1])"))
+        assert sizes == sorted(sizes)
+        assert sizes[-1] > sizes[0]
+        page.picture("rollout")
+
+    def test_the_decision_has_bars_with_the_chosen_one_marked(self, open_page: Open) -> None:
+        page = open_page()
+        page.pause()
+        page.decide()
+        assert page.says("[...document.querySelectorAll('.bar .name')].map((name) => name.textContent)") == [
+            *("NOOP", "FIRE", "RIGHT", "LEFT")
+        ]
+        assert page.says("document.querySelectorAll('.bar.chosen').length") == 1
+        assert "30 / 30" in page.says("document.getElementById('account').textContent")
+
+    def test_speed_budget_and_agent_change_on_the_fly(self, open_page: Open) -> None:
+        page = open_page()
+        page.pause()
+        page.page.locator("#budget").fill("12")
+        page.page.locator("#budget").press("Enter")
+        page.page.locator("#agent").select_option("bfs")
+        page.until("document.getElementById('subtitle').textContent.startsWith('bfs')")
+        page.decide()
+        assert "12 / 12" in page.says("document.getElementById('account').textContent")
+        page.page.locator("#speed").select_option("0")
+        page.until("document.getElementById('speed').value === '0'")
+
+    def test_two_agents_are_compared_at_the_same_state(self, open_page: Open) -> None:
+        page = open_page(color_scheme="dark")
+        page.pause()
+        page.page.locator("#compare").select_option("bfs")
+        page.until("!document.getElementById('tree-b').hidden")
+        page.decide()
+        page.until("document.querySelector('#tree-b .caption').textContent.startsWith('bfs · ')")
+        page.picture("compare")
+        page.page.locator("#compare").select_option("")
+        page.until("document.getElementById('tree-b').hidden")
+
+    def test_somebody_takes_over_and_hands_back(self, open_page: Open) -> None:
+        page = open_page()
+        page.pause()
+        t = page.says(DECISIONS)
+        page.press("h")
+        assert page.page.locator("#hands").is_visible()
+        page.press(" ")
+        page.until(f"{DECISIONS} === {t + 1}")
+        page.page.wait_for_timeout(500)
+        page.press("ArrowLeft")
+        page.until(f"{DECISIONS} === {t + 2}")
+        page.picture("take over")
+        page.press("h")
+        assert not page.page.locator("#hands").is_visible()
+        page.press("k")
+        page.until(f"{DECISIONS} >= {t + 4}")
+
+
+class TestNodes:
+    def test_a_node_tells_why_it_is_novel_and_another_why_it_was_pruned(self, open_page: Open) -> None:
+        page = open_page(color_scheme="dark")
+        page.pause()
+        page.decide()
+        page.page.locator("#tree-a canvas").focus()
+        seen: dict[str, str] = {}
+        page.press("ArrowRight", "ArrowRight", "ArrowRight")
+        for key in ["ArrowDown", "ArrowRight", "ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft"] * 8:
+            page.press(key)
+            page.until("!document.getElementById('inspector').hidden")
+            page.page.wait_for_timeout(120)
+            text = page.says("document.getElementById('inspector').innerText")
+            for label, sign in (("novel", "Novel: first to have"), ("pruned", "Pruned: all")):
+                if sign in text and label not in seen:
+                    seen[label] = text
+                    page.picture(f"why {label}")
+            if len(seen) == 2:
+                break
+        assert "pixel values" in seen["novel"]
+        assert "Seen first by" in seen["pruned"]
+        assert "Node" in page.says("document.getElementById('said').textContent")
+
+    def test_pointing_at_a_node_shows_it_and_going_away_hides_it(self, open_page: Open) -> None:
+        page = open_page()
+        page.pause()
+        page.decide()
+        page.page.wait_for_timeout(300)
+        box = page.page.locator("#tree-a canvas").bounding_box()
+        page.page.mouse.move(box["x"] + 34, box["y"] + box["height"] / 2)
+        for y in range(60, int(box["height"]) - 40, 6):  # the root stands somewhere at the left
+            page.page.mouse.move(box["x"] + 34, box["y"] + y)
+            page.page.wait_for_timeout(15)
+            if page.says("document.querySelector('#tree-a canvas').style.cursor") == "pointer":
+                break
+        page.until("!document.getElementById('inspector').hidden")
+        page.page.mouse.move(10, 10)
+        page.until("document.getElementById('inspector').hidden")
+
+    def test_a_jump_leads_to_the_node_that_had_the_features_first(self, open_page: Open) -> None:
+        page = open_page()
+        page.pause()
+        page.decide()
+        page.page.locator("#tree-a canvas").focus()
+        page.press("ArrowRight", "ArrowRight")
+        for key in ["ArrowRight", "ArrowDown"] * 20:
+            page.press(key)
+            page.page.wait_for_timeout(120)
+            if page.page.locator(".holders button").count():
+                break
+        button = page.page.locator(".holders button").first
+        name = button.text_content().split()[-1]
+        button.click()
+        page.until(f"/^(Node {name}|The root)/.test(document.querySelector('#inspector h2').textContent)")
+
+    def test_branches_are_folded(self, open_page: Open) -> None:
+        page = open_page()
+        page.pause()
+        page.decide()
+        page.page.locator("#tree-a canvas").focus()
+        page.press("ArrowRight", "Enter")
+        page.picture("folded")
+        page.press("Enter", "0", "c", "+", "-")
+
+
+class TestTime:
+    def test_the_strip_leads_to_any_decision_and_back(self, open_page: Open) -> None:
+        page = open_page()
+        page.until(f"{DECISIONS} >= 4")
+        page.pause()
+        head = page.says(DECISIONS)
+        page.page.locator("#strip").focus()
+        page.press("Home")
+        page.until(f"{SHOWN} === '0:done'")
+        assert page.says("document.getElementById('step').textContent") == "0"
+        page.press("ArrowRight", "ArrowRight")
+        page.until(f"{SHOWN} === '2:done'")
+        page.press("End")
+        page.until(f"parseInt({SHOWN}) === {head}")
+
+    def test_a_link_leads_to_its_decision(self, open_page: Open, server: Server) -> None:
+        page = open_page()
+        page.until(f"{DECISIONS} >= 3")
+        page.pause()
+        page.press("[", "[")
+        page.until(f"{SHOWN}.endsWith(':done')")
+        t = page.says(f"parseInt({SHOWN})")
+        page.press("l")
+        page.until("location.hash.includes('decision=')")
+        address = page.says("location.href")
+        other = Page(page.page.context.new_page())
+        other.page.goto(address)
+        other.until(f"{SHOWN} === '{t}:done'")
+
+    def test_a_reload_and_a_second_tab_come_back_to_where_it_was(self, open_page: Open) -> None:
+        page = open_page()
+        page.until(f"{DECISIONS} >= 2")
+        page.pause()
+        before, session = page.says(DECISIONS), page.says("sessionStorage.getItem('session')")
+        page.page.reload()
+        page.until(f"{DECISIONS} === {before}")
+        assert page.says("sessionStorage.getItem('session')") == session
+
+    def test_a_killed_planner_is_replaced_and_the_page_goes_on(self, open_page: Open, server: Server) -> None:
+        page = open_page()
+        page.until(f"{DECISIONS} >= 2")
+        before = page.says(DECISIONS)
+        for pid in server.planners():
+            os.kill(pid, signal.SIGKILL)
+        page.until(f"{DECISIONS} >= {before + 3}")
+
+
+class TestLooks:
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_on_a_phone_nothing_is_wider_than_the_screen(self, open_page: Open, scheme: str) -> None:
+        page = open_page(width=390, height=844, color_scheme=scheme, has_touch=True, is_mobile=True)
+        page.until(f"{DECISIONS} >= 2")
+        page.pause()
+        page.decide()
+        assert page.says("document.documentElement.scrollWidth") == 390
+        assert page.page.evaluate(TOO_WIDE) == []
+        page.page.locator("#tree-a canvas").tap(position={"x": 34, "y": 180})
+        page.picture(f"phone {scheme}")
+
+    def test_it_follows_the_system_and_changes_by_a_key(self, open_page: Open) -> None:
+        page = open_page(color_scheme="light")
+        page.until(f"{DECISIONS} >= 4")
+        page.pause()
+        page.decide()
+        assert page.says("document.documentElement.dataset.theme") == "light"
+        page.picture("light")
+        page.press("t")
+        assert page.says("document.documentElement.dataset.theme") == "dark"
+
+    def test_everything_that_can_be_pressed_has_a_name_and_the_help_lists_keys(self, open_page: Open) -> None:
+        page = open_page()
+        page.until(f"{DECISIONS} >= 1")
+        assert page.page.evaluate(UNNAMED) == []
+        page.press("?")
+        assert page.page.locator("#keys").is_visible()
+        assert page.page.locator("#keys kbd").count() > 20
+        page.picture("keys")
+        page.press("Escape")
+        assert not page.page.locator("#keys").is_visible()
+
+    def test_the_keyboard_reaches_everything(self, open_page: Open) -> None:
+        page = open_page()
+        page.pause()
+        reached = set()
+        for _ in range(40):
+            page.press("Tab")
+            reached.add(page.says("document.activeElement.id || document.activeElement.parentElement?.id || ''"))
+        assert {"play", "one-decision", "speed", "budget", "agent", "strip", "tree-a", "help"} <= reached
+
+    def test_with_reduced_motion_the_last_frame_is_shown_at_once(self, open_page: Open) -> None:
+        page = open_page(reduced_motion="reduce")
+        page.until(f"{DECISIONS} >= 2")
+
+    def test_a_decision_is_saved_as_png_and_svg(self, open_page: Open, tmp_path: Path) -> None:
+        page = open_page()
+        page.pause()
+        page.decide()
+        for key, start in (("p", b"\x89PNG"), ("v", b"<svg")):
+            with page.page.expect_download() as download:
+                page.press(key)
+            file = tmp_path / download.value.suggested_filename
+            download.value.save_as(file)
+            assert file.read_bytes().startswith(start)
+            assert file.stat().st_size > 2_000
+
+
+class TestRecorded:
+    def test_a_recorded_episode_is_planned_again_up_to_the_cursor(self, open_page: Open, tmp_path: Path) -> None:
+        file = recorded(tmp_path, make_protocol("breakout", budget=12, max_frames=180), wrong=5)
+        with watching(file) as server:
+            page = open_page(server.address)
+            page.until(f"{GOAL} === 'play'")
+            page.pause()
+            page.page.locator("#strip").focus()
+            page.press("End")
+            page.until(f"parseInt({SHOWN}) >= 11 && {GOAL} === 'pause'")
+            page.press("Home")
+            for _ in range(5):
+                page.press("]")
+                page.page.wait_for_timeout(100)
+            page.until("document.getElementById('message').textContent.startsWith('The record has')")
+            page.picture("recorded")
+
+    def test_a_page_that_was_exported_needs_no_server(self, open_page: Open, tmp_path: Path) -> None:
+        file = recorded(tmp_path, make_protocol("breakout", budget=12, max_frames=180))
+        export_page(watch_recorded(file), tmp_path / "page.html")
+        assert (tmp_path / "page.html").stat().st_size < 12 * 50_000
+        page = open_page((tmp_path / "page.html").as_uri(), color_scheme="dark")
+        page.until(f"{SHOWN} === '0:done'")
+        page.press("]", "]")
+        page.until(f"{SHOWN} === '2:done'")
+        page.page.locator("#tree-a canvas").focus()
+        page.press("ArrowRight")
+        page.until("!document.getElementById('inspector').hidden")
+        page.picture("exported")
+        page.press("Escape", "k")
+        page.until(f"{SHOWN} === '6:done'")
+
+
+def test_a_page_of_another_origin_gets_nothing(browser: Any, server: Server, tmp_path: Path) -> None:
+    """A foreign page in the very browser that has the cookie."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(server.address)
+    assert page.title()
+    (tmp_path / "evil.html").write_text("<title>evil</title>")
+    page.goto((tmp_path / "evil.html").as_uri())
+    opened = page.evaluate(
+        """(port) => new Promise((done) => {
+      const socket = new WebSocket(`ws://127.0.0.1:${port}/watch`);
+      socket.onopen = () => done("open");
+      socket.onerror = () => done("refused");
+    })""",
+        server.port,
+    )
+    assert opened == "refused"
+    fetched = page.evaluate(
+        "(port) => fetch(`http://127.0.0.1:${port}/`, {credentials: 'include'}).then(() => 'read', () => 'refused')",
+        server.port,
+    )
+    assert fetched == "refused"
+    context.close()
+
+
+def test_an_observation_that_is_no_image_is_shown_as_text(open_page: Open) -> None:
+    with watching("corridor", "--budget", 5) as server:
+        page = open_page(server.address)
+        page.until("!document.getElementById('screen-text').hidden")
+        page.until("/^\\[\\d+\\]$/.test(document.getElementById('screen-text').textContent)")
+        page.picture("text")
