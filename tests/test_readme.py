@@ -35,7 +35,7 @@ def test_every_command_of_the_readme_has_help() -> None:
     commands = set(re.findall(r"`noveltree ([a-z]+)", README))
     assert commands == {
         *("play", "train", "evaluate", "runs", "curve", "verify", "render", "games", "agents"),
-        *("protocol", "doctor", "bench", "benchmark", "compare", "report", "taxonomy"),
+        *("protocol", "doctor", "bench", "benchmark", "compare", "report", "taxonomy", "watch"),
     }
 
 

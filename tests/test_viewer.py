@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import base64
+import re
 import time
 import zlib
 from pathlib import Path
+from xml.etree import ElementTree
 
+import cv2
 import numpy as np
 import pytest
 
+import noveltree.viewer
 from noveltree.errors import InputError
 from noveltree.features import BprostFeatures, PixelFeatures, RamFeatures
 from noveltree.features.bprost import NO_OFFSET, OFFSETS, pros_index, prot_index
@@ -20,6 +24,7 @@ from noveltree.protocol import make_protocol, play_episode
 from noveltree.simulators import Atari, Corridor
 from noveltree.tree import UNIFORM, Lookahead, Node
 from noveltree.viewer.columns import Columns, columns_of, grow_again
+from noveltree.viewer.export import export_page
 from noveltree.viewer.marks import _pair, marks
 from noveltree.viewer.messages import (
     LARGEST_COMMAND,
@@ -39,11 +44,14 @@ from noveltree.viewer.pictures import Painter, picture_of
 from noveltree.viewer.recorded import watch_recorded
 from noveltree.viewer.seat import Seat
 from noveltree.viewer.stage import Spec
+from noveltree.viewer.video import render_with_tree
 from noveltree.viewer.watched_budget import Watched
 from noveltree.viewer.watching import Watching
 from noveltree.viewer.why import explain
 from tests.support.episodes import recorded
 from tests.support.stages import StageForTests
+
+PAGE = Path(noveltree.viewer.__file__).parent / "page"
 
 
 def spec_of(game: str = "corridor", *, seed: int = 0, **choices: object) -> Spec:
@@ -390,3 +398,38 @@ class TestRecorded:
         stage.obey(Seek(do="seek", t=2))
         assert stage.stage.t == 2
         assert stage.tree(2)[1].to_bytes() == first
+
+
+class TestFiles:
+    def test_a_page_of_a_hundred_decisions_is_below_5_MB(self, tmp_path: Path) -> None:
+        """Ten of a hundred interactions each, measured; a hundred of them are below five megabytes."""
+        export_page(Watching(make_protocol("breakout"), 0), tmp_path / "page.html", steps=range(10))
+        size = (tmp_path / "page.html").stat().st_size
+        page = sum(file.stat().st_size for file in PAGE.glob("assets/*"))
+        assert (size - page) * 10 + page < 5_000_000
+        text = (tmp_path / "page.html").read_text()
+        assert 'src="' not in text
+        assert not re.search(r"https?://(?!www\.w3\.org)", text)
+
+    def test_an_episode_is_filmed_with_its_lookaheads(self, tmp_path: Path) -> None:
+        file = recorded(tmp_path, make_protocol("breakout", budget=5, max_frames=60))
+        render_with_tree(watch_recorded(file), tmp_path / "tree.mp4", scale=1, steps=range(1, 3))
+        width, height, frames = 0, 0, 0
+        video = cv2.VideoCapture(str(tmp_path / "tree.mp4"))
+        while (read := video.read())[0]:
+            height, width, _ = read[1].shape
+            frames += 1
+        assert (width, height, frames) == (160 + 314, 210, 30)
+
+    def test_a_lookahead_draws_itself(self) -> None:
+        """Five nodes, one of them pruned and one kept; the drawing is valid XML and says what each is."""
+        lookahead, pruning = lookahead_of(), NoveltyPruning(Cells(), ClassicTable())
+        nodes = grown(lookahead, pruning, (0, 0), (0, 1), (2, 1), (3, 1))
+        nodes[2].cached, nodes[3].reward = True, 2.0
+        drawing = ElementTree.fromstring(lookahead.to_svg())
+        titles = [title.text or "" for title in drawing.iter("{http://www.w3.org/2000/svg}title")]
+        assert sum("pruned" in title for title in titles[1:]) == 1
+        assert sum("kept" in title for title in titles[1:]) == 1
+        assert "node 4, by RIGHT: novel, V = 0" in titles
+        assert "▲ +2" in lookahead.to_svg()
+        assert "<svg" in lookahead._repr_html_()

@@ -30,7 +30,7 @@ DECISIONS = "Number(document.body.dataset.decisions)"
 SHOWN = "document.body.dataset.shown"
 CAPTION = "document.querySelector('#tree-a .caption').textContent"
 #: Elements that can be pressed and have no name for those who do not see them.
-UNNAMED = """() => [...document.querySelectorAll("button, select, input, canvas, [role=slider]")].filter((element) => {
+UNNAMED = """() => [...document.querySelectorAll("button, select, input, canvas")].filter((element) => {
   const labelled = element.getAttribute("aria-label") || element.closest("label")?.textContent.trim();
   return !element.closest("[hidden]") && !labelled && !element.textContent.trim();
 }).map((element) => element.outerHTML)"""
@@ -69,9 +69,7 @@ class Page:
         """Wait until something is true on the page; its policy allows no scripts but its own to do so."""
         end = time.monotonic() + within
         while not self.says(expression):
-            assert time.monotonic() < end, (
-                f"{expression} was not so in time: {self.says('document.body.innerText')}"
-            )
+            assert time.monotonic() < end, f"{expression}: {self.says('document.body.innerText')}"
             self.page.wait_for_timeout(40)
 
     def press(self, *keys: str) -> None:
@@ -161,10 +159,8 @@ class TestPlaying:
         assert sizes[-1] > sizes[0]
         page.picture("rollout")
 
-    def test_the_decision_has_bars_with_the_chosen_one_marked(self, open_page: Open) -> None:
-        page = open_page()
-        page.pause()
-        page.decide()
+    def test_the_decision_has_bars_with_the_chosen_one_marked(self, shared: Page) -> None:
+        page = shared
         assert page.says("[...document.querySelectorAll('.bar .name')].map((name) => name.textContent)") == [
             *("NOOP", "FIRE", "RIGHT", "LEFT")
         ]
@@ -178,6 +174,7 @@ class TestPlaying:
         page.page.locator("#budget").press("Enter")
         page.page.locator("#agent").select_option("bfs")
         page.until("document.getElementById('subtitle').textContent.startsWith('bfs')")
+        page.says("document.activeElement.blur()")
         page.decide()
         assert "12 / 12" in page.says("document.getElementById('account').textContent")
         page.page.locator("#speed").select_option("0")
@@ -212,11 +209,30 @@ class TestPlaying:
         page.until(f"{DECISIONS} >= {t + 4}")
 
 
+@pytest.fixture(scope="module")
+def decided(browser: Any, server: Server) -> Iterator[Page]:
+    """A page that several tests look at: its agent has made a decision, and waits."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="dark")
+    page = Page(context.new_page())
+    page.page.goto(server.address)
+    page.pause()
+    page.decide()
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def shared(decided: Page) -> Page:
+    """That page, with no node selected and all of the tree in view."""
+    decided.page.locator("#tree-a canvas").focus()
+    decided.press("Escape", "0")
+    decided.page.wait_for_timeout(250)
+    return decided
+
+
 class TestNodes:
-    def test_a_node_tells_why_it_is_novel_and_another_why_it_was_pruned(self, open_page: Open) -> None:
-        page = open_page(color_scheme="dark")
-        page.pause()
-        page.decide()
+    def test_a_node_tells_why_it_is_novel_and_another_why_it_was_pruned(self, shared: Page) -> None:
+        page = shared
         page.page.locator("#tree-a canvas").focus()
         seen: dict[str, str] = {}
         page.press("ArrowRight", "ArrowRight", "ArrowRight")
@@ -235,11 +251,8 @@ class TestNodes:
         assert "Seen first by" in seen["pruned"]
         assert "Node" in page.says("document.getElementById('said').textContent")
 
-    def test_pointing_at_a_node_shows_it_and_going_away_hides_it(self, open_page: Open) -> None:
-        page = open_page()
-        page.pause()
-        page.decide()
-        page.page.wait_for_timeout(300)
+    def test_pointing_at_a_node_shows_it_and_going_away_hides_it(self, shared: Page) -> None:
+        page = shared
         box = page.page.locator("#tree-a canvas").bounding_box()
         page.page.mouse.move(box["x"] + 34, box["y"] + box["height"] / 2)
         for y in range(60, int(box["height"]) - 40, 6):  # the root stands somewhere at the left
@@ -251,10 +264,8 @@ class TestNodes:
         page.page.mouse.move(10, 10)
         page.until("document.getElementById('inspector').hidden")
 
-    def test_a_jump_leads_to_the_node_that_had_the_features_first(self, open_page: Open) -> None:
-        page = open_page()
-        page.pause()
-        page.decide()
+    def test_a_jump_leads_to_the_node_that_had_the_features_first(self, shared: Page) -> None:
+        page = shared
         page.page.locator("#tree-a canvas").focus()
         page.press("ArrowRight", "ArrowRight")
         for key in ["ArrowRight", "ArrowDown"] * 20:
@@ -267,10 +278,8 @@ class TestNodes:
         button.click()
         page.until(f"/^(Node {name}|The root)/.test(document.querySelector('#inspector h2').textContent)")
 
-    def test_branches_are_folded(self, open_page: Open) -> None:
-        page = open_page()
-        page.pause()
-        page.decide()
+    def test_branches_are_folded(self, shared: Page) -> None:
+        page = shared
         page.page.locator("#tree-a canvas").focus()
         page.press("ArrowRight", "Enter")
         page.picture("folded")
@@ -346,9 +355,8 @@ class TestLooks:
         page.press("t")
         assert page.says("document.documentElement.dataset.theme") == "dark"
 
-    def test_everything_that_can_be_pressed_has_a_name_and_the_help_lists_keys(self, open_page: Open) -> None:
-        page = open_page()
-        page.until(f"{DECISIONS} >= 1")
+    def test_everything_that_can_be_pressed_has_a_name_and_the_help_lists_keys(self, shared: Page) -> None:
+        page = shared
         assert page.page.evaluate(UNNAMED) == []
         page.press("?")
         assert page.page.locator("#keys").is_visible()
@@ -357,9 +365,8 @@ class TestLooks:
         page.press("Escape")
         assert not page.page.locator("#keys").is_visible()
 
-    def test_the_keyboard_reaches_everything(self, open_page: Open) -> None:
-        page = open_page()
-        page.pause()
+    def test_the_keyboard_reaches_everything(self, shared: Page) -> None:
+        page = shared
         reached = set()
         for _ in range(40):
             page.press("Tab")
@@ -370,10 +377,8 @@ class TestLooks:
         page = open_page(reduced_motion="reduce")
         page.until(f"{DECISIONS} >= 2")
 
-    def test_a_decision_is_saved_as_png_and_svg(self, open_page: Open, tmp_path: Path) -> None:
-        page = open_page()
-        page.pause()
-        page.decide()
+    def test_a_decision_is_saved_as_png_and_svg(self, shared: Page, tmp_path: Path) -> None:
+        page = shared
         for key, start in (("p", b"\x89PNG"), ("v", b"<svg")):
             with page.page.expect_download() as download:
                 page.press(key)
@@ -433,10 +438,8 @@ def test_a_page_of_another_origin_gets_nothing(browser: Any, server: Server, tmp
         server.port,
     )
     assert opened == "refused"
-    fetched = page.evaluate(
-        "(port) => fetch(`http://127.0.0.1:${port}/`, {credentials: 'include'}).then(() => 'read', () => 'refused')",
-        server.port,
-    )
+    fetch = "(address) => fetch(address, {credentials: 'include'}).then(() => 'read', () => 'refused')"
+    fetched = page.evaluate(fetch, f"{server.origin}/")
     assert fetched == "refused"
     context.close()
 

@@ -85,15 +85,16 @@ class Page {
     if (messages) {
       document.body.classList.add("recording");
       this.source = new Recording(listener, messages);
-      queueMicrotask(() => {
-        this.go(this.linked ?? 0, true);
-      });
     } else {
       this.source = new Connection(listener, link.get("session") ?? sessionStorage.getItem("session"));
     }
     this.controls();
     this.legend();
     themes.apply();
+    if (this.source instanceof Recording) {
+      this.source.start();
+      this.go(this.linked ?? 0, true);
+    }
   }
 
   // -- what comes in --------------------------------------------------------------------------------------------
@@ -197,8 +198,9 @@ class Page {
     const later = this.actionsFrom(head.t);
     const executed = later.length ? tree.along(later) : [];
     const growing = !head.done && this.state?.goal !== "seek";
-    const what = head.done ? "" : tree.newest().length ? " · planning" : "";
-    view.show(tree, executed, growing, `${head.agent} · ${shown(head.nodes)} nodes${what}`);
+    const name = head.chosen === null ? "" : (this.world?.actions[head.chosen] ?? "");
+    const what = head.done ? ` · chooses ${name}` : tree.newest().length ? " · planning" : "";
+    view.show(tree, executed, growing, `${head.agent} · ${shown(head.nodes)} ${head.nodes === 1 ? "node" : "nodes"}${what}`);
     if (head.side === "a") {
       this.bars.show(head);
       if (head.done && head.note) this.say(head.note);
@@ -502,6 +504,12 @@ class Page {
     addEventListener("keyup", (event) => {
       this.held.delete(event.key);
     });
+    for (const id of ["speed", "agent", "compare"]) {
+      // Whoever has chosen with a pointer goes on with keys for the page, not for the list.
+      find(id).addEventListener("change", () => {
+        if (!find(id).matches(":focus-visible")) find(id).blur();
+      });
+    }
     find("speed").addEventListener("change", () => {
       this.send({ do: "speed", speed: Number(find<HTMLSelectElement>("speed").value) });
     });

@@ -71,15 +71,18 @@ export class Recording implements Source {
 
   constructor(
     private readonly listener: Listener,
-    messages: Message[],
-  ) {
-    listener.connected(true);
-    for (const message of messages) {
+    private readonly messages: Message[],
+  ) {}
+
+  /** Tell everything but what belongs to single decisions, which is kept. */
+  start(): void {
+    this.listener.connected(true);
+    for (const message of this.messages) {
       const { head } = message;
       if (head.kind === "tree" || head.kind === "film" || head.kind === "node") {
         const key = head.kind === "node" ? `node ${head.t} ${head.number}` : `${head.kind} ${head.t}`;
         this.kept.set(key, [...(this.kept.get(key) ?? []), message]);
-      } else listener.message(message);
+      } else this.listener.message(message);
     }
   }
 

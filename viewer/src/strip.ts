@@ -16,6 +16,8 @@ export interface Moment {
 
 const LEFT = 12;
 const RIGHT = 12;
+/** Where the plot begins: names stand above it. */
+const TOP = 18;
 
 export class Strip {
   private readonly context: CanvasRenderingContext2D;
@@ -77,12 +79,12 @@ export class Strip {
   }
 
   private x(t: number): number {
-    return LEFT + (t / Math.max(20, this.last())) * (this.canvas.clientWidth - LEFT - RIGHT);
+    return LEFT + (t / Math.max(20, this.last() + 1)) * (this.canvas.clientWidth - LEFT - RIGHT);
   }
 
   private t(x: number): number {
     const share = (x - LEFT) / (this.canvas.clientWidth - LEFT - RIGHT);
-    return Math.max(0, Math.min(this.last(), Math.round(share * Math.max(20, this.last()))));
+    return Math.max(0, Math.min(this.last(), Math.floor(share * Math.max(20, this.last() + 1))));
   }
 
   private draw(): void {
@@ -106,7 +108,7 @@ export class Strip {
     const slot = Math.max(1, this.x(1) - this.x(0));
     moments.forEach((moment, t) => {
       const x = this.x(t);
-      const high = (moment.interactions / most) * (floor - 22);
+      const high = (moment.interactions / most) * (floor - TOP - 6);
       const share = Math.min(1, moment.pruned / Math.max(1, moment.interactions));
       context.globalAlpha = moment.recorded ? 0.35 : 0.8;
       context.fillStyle = colours.edgeKept;
@@ -128,9 +130,9 @@ export class Strip {
     this.line(colours.best, (moment) => moment.value, floor, [4, 3]);
     const x = this.x(this.cursor) + slot / 2;
     context.fillStyle = colours.text;
-    context.fillRect(x - 0.75, 2, 1.5, floor);
+    context.fillRect(x - 0.75, TOP, 1.5, floor - TOP);
     context.beginPath();
-    context.arc(x, 5, 4, 0, 2 * Math.PI);
+    context.arc(x, TOP + 3, 4, 0, 2 * Math.PI);
     context.fill();
     context.font = "11px system-ui, sans-serif";
     context.textBaseline = "alphabetic";
@@ -167,7 +169,7 @@ export class Strip {
         pen = false;
         return;
       }
-      const y = floor - 2 - ((value - low) / (high - low)) * (floor - 24);
+      const y = floor - 2 - ((value - low) / (high - low)) * (floor - TOP - 8);
       if (pen) context.lineTo(this.x(t + 1), y);
       else context.moveTo(this.x(t + 1), y);
       pen = true;

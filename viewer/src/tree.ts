@@ -124,7 +124,9 @@ export class Tree {
       let most = -Infinity;
       for (const child of below) {
         const worth = this.reward[child]! + discount * this.value[child]!;
-        if (worth > most) [most, next] = [worth, child];
+        // Of equals the one with more below it says more.
+        const larger = next === undefined || this.subtree[child]! > this.subtree[next]!;
+        if (worth > most || (worth === most && larger)) [most, next] = [worth, child];
       }
     }
     return path;

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+from noveltree.tree.measures import subtree_size
+
 if TYPE_CHECKING:
     from noveltree.tree.lookahead import Lookahead
     from noveltree.tree.node import Node
@@ -69,7 +71,8 @@ def best_path(lookahead: Lookahead) -> list[Node]:
     """The nodes from the root on by the greatest reward and value; the root alone if nothing was backed up."""
     path = [lookahead.root]
     while children := [child for child in path[-1].children if child is not None]:
-        path.append(max(children, key=lambda child: child.reward + child.value))
+        # Of equals the one with more below it says more.
+        path.append(max(children, key=lambda child: (child.reward + child.value, subtree_size(child))))
     return path
 
 

@@ -245,6 +245,9 @@ class Stage:
         while self._inbox.poll(0):
             command, payload = self._inbox.next()
             match command:
+                case Seek(t=t) if self._planning and t >= self.t:  # the decision in progress is on the way
+                    self._seek_to, self._goal = t, "seek"
+                    self._tell_state()
                 case Go(do="restart") | Act() | Agent() | Seek() | Rewind():
                     if self._planning:
                         raise _Abandon(command)
