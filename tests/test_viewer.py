@@ -23,6 +23,7 @@ from noveltree.novelty import ClassicTable, DepthTable
 from noveltree.protocol import make_protocol, play_episode
 from noveltree.simulators import Atari, Corridor
 from noveltree.tree import UNIFORM, Lookahead, Node
+from noveltree.trial import train
 from noveltree.viewer.columns import Columns, columns_of, grow_again
 from noveltree.viewer.export import export_page
 from noveltree.viewer.marks import _pair, marks
@@ -49,6 +50,7 @@ from noveltree.viewer.watched_budget import Watched
 from noveltree.viewer.watching import Watching
 from noveltree.viewer.why import explain
 from tests.support.episodes import recorded
+from tests.support.runs import small_protocol
 from tests.support.stages import StageForTests
 
 PAGE = Path(noveltree.viewer.__file__).parent / "page"
@@ -330,6 +332,12 @@ class TestStage:
         assert other["done"]
         assert len(columns) == 9
 
+    def test_an_agent_that_is_compared_looks_ahead_at_once_where_a_decision_is_made(self) -> None:
+        stage = StageForTests(spec_of("breakout", budget=8))
+        stage.obey(Go(do="decision"))
+        stage.obey(Compare(do="compare", agent="uct"))
+        assert stage.tree(0, "b")[0]["done"]
+
     def test_comparing_changes_nothing_for_the_agent_that_plays(self) -> None:
         protocol = make_protocol("breakout", budget=8, max_frames=150)
         alone, compared = (StageForTests(Watching(protocol, 1).spec()) for _ in range(2))
@@ -390,6 +398,28 @@ class TestRecorded:
         assert [stage.tree(t)[0]["differs"] for t in range(6)] == [False, False, False, True, False, False]
         assert stage.tree(3)[0]["note"].startswith("The record has ")
         assert stage.actions() == watching.record.episode.actions[:6]
+
+    def test_a_run_is_watched_with_its_networks(self, tmp_path: Path) -> None:
+        """The episode of its evaluation is planned again exactly; with other networks it is only shown."""
+        pytest.importorskip("onnxruntime")
+        run = tmp_path / "run"
+        train(run, small_protocol(interactions=2_000))
+        watching = watch_recorded(run)
+        assert watching.record is not None
+        assert watching.record.weights is not None
+        steps = min(4, watching.record.episode.steps - 1)
+        stage = StageForTests(watching.spec())
+        stage.obey(Seek(do="seek", t=steps))
+        assert not any(head["differs"] for head in stage.of_kind("tree"))
+        head, columns = stage.tree(steps)
+        assert head["done"]
+        stage.obey(LookAt(do="node", t=steps, number=int(columns.arrays["number"][0])))
+        told, _ = stage.sent[-1]
+        assert not told["uniform"]
+        assert sum(told["policy"]) == pytest.approx(1, abs=1e-3)
+        without = StageForTests(watching.spec().model_copy(update={"run": None}))
+        without.obey(Go(do="decision"))
+        assert "are not there" in without.tree(0)[0]["note"]
 
     def test_going_back_plans_again_from_the_start(self, tmp_path: Path) -> None:
         stage = StageForTests(watch_recorded(recorded(tmp_path, make_protocol("corridor", budget=3))).spec())

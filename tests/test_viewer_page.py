@@ -404,6 +404,7 @@ class TestRecorded:
                 page.page.wait_for_timeout(100)
             page.until("document.getElementById('message').textContent.startsWith('The record has')")
             page.picture("recorded")
+            page.page.close()
 
     def test_a_page_that_was_exported_needs_no_server(self, open_page: Open, tmp_path: Path) -> None:
         file = recorded(tmp_path, make_protocol("breakout", budget=12, max_frames=180))
@@ -450,3 +451,4 @@ def test_an_observation_that_is_no_image_is_shown_as_text(open_page: Open) -> No
         page.until("!document.getElementById('screen-text').hidden")
         page.until("/^\\[\\d+\\]$/.test(document.getElementById('screen-text').textContent)")
         page.picture("text")
+        page.page.close()

@@ -71,7 +71,9 @@ class Page {
 
   async start(): Promise<void> {
     const link = new URLSearchParams(location.hash.slice(1));
-    this.linked = link.has("decision") ? Number(link.get("decision")) : null;
+    // Whoever looked at an earlier decision finds it again after a reload.
+    const wanted = link.get("decision") ?? sessionStorage.getItem("decision");
+    this.linked = wanted === null ? null : Number(wanted);
     const messages = await Recording.inPage();
     const listener = {
       message: (message: Message) => {
@@ -115,10 +117,13 @@ class Page {
         if (this.cursor === null) this.nodes.clear();
         this.showEpisode();
         break;
-      case "state":
+      case "state": {
+        const first = this.state === null;
         this.state = head;
         this.showState();
+        if (first) this.ready(head);
         break;
+      }
       case "film":
         this.keepFilm(head, payload);
         if (this.cursor === null) void this.game.play(head, payload, themes.isStill() || this.state?.goal === "seek");
@@ -146,7 +151,6 @@ class Page {
   }
 
   private begin(world: World): void {
-    const first = this.world === null;
     this.world = world;
     if (world.begin || world.t < this.decisions.length) {
       this.decisions.length = Math.min(this.decisions.length, world.t);
@@ -175,10 +179,15 @@ class Page {
     if (world.compared === null) this.views.b.clear();
     if (world.not_planned) this.say(world.not_planned);
     this.showEpisode();
-    if (first && this.linked !== null && this.source.live) {
-      this.go(this.linked, true);
-      this.linked = null;
-    } else if (first && this.source.live && !world.t && !this.decisions.length) this.send({ do: "play" });
+  }
+
+  /** The page knows everything that there was before it: go where its address says, or begin to play. */
+  private ready(state: State): void {
+    if (!this.source.live) return;
+    const { linked } = this;
+    this.linked = null;
+    if (linked !== null) this.go(linked, true);
+    else if (!this.decisions.length && state.goal === "pause" && !state.over) this.send({ do: "play" });
   }
 
   /** The decision that is shown. */
@@ -276,6 +285,10 @@ class Page {
     }
     const { t } = this;
     this.strip.show(moments, t, this.decisions.length);
+    if (this.source.live) {
+      if (this.cursor === null) sessionStorage.removeItem("decision");
+      else sessionStorage.setItem("decision", String(this.cursor));
+    }
     const before = this.decisions[t - 1];
     find("score").textContent = shown(t ? (moments[t - 1]?.score ?? 0) : 0, 9);
     find("step").textContent = shown(t, 9);

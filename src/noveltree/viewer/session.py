@@ -164,6 +164,8 @@ class Session:
             self._tell({"kind": "failed", "error": self._error or "The planning process fails again and again."})
             return
         commands, state = self._commands, self._state
+        shown = self._kept.get(Key("tree", self._head, "a"))
+        decided = shown is not None and unpack(shown)[0]["done"]
         actions = tuple(decision["action"] for decision in self._decisions)
         self._spec = self._spec.model_copy(update={"actions": actions})
         self._tell({"kind": "lost", "error": "The planning process ended; another one goes on where it was."})
@@ -173,6 +175,8 @@ class Session:
             self._remember(command)
         if state.get("goal") == "play":
             self._process.send(Go(do="play"))
+        elif decided:
+            self._process.send(Go(do="decision"))
 
     _error = ""
 

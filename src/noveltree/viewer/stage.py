@@ -116,7 +116,7 @@ class Stage:
         self._actions: list[int] = []
         self._roots: list[Node] = []
         self._choice: Choice | None = None
-        self._planning = False
+        self._planning = self._comparing = False
         self._again: _Shown | None = None
         self._seat = self._make_seat(self._protocol.agent)
         self._not_planned = why_not_planned(self._record, self._seat.weights) if self._record else None
@@ -134,11 +134,11 @@ class Stage:
                 else:
                     self._go_on()
             except _Abandon as abandoned:
-                self._planning = False
+                self._planning = self._comparing = False
                 self._choice = None
                 self._perform(abandoned.command)
             except NoveltreeError as error:
-                self._planning = False
+                self._planning = self._comparing = False
                 self._goal = "pause"
                 self._tell_state(error=str(error))
 
@@ -197,9 +197,9 @@ class Stage:
         if (None if self._other is None else self._other.protocol.agent) != self._compared:
             self._choose_other()
         if self._other is not None and self._choice is not None:
-            self._planning = True
+            self._planning = self._comparing = True
             self._show(self._other, "b", self._other.plan())
-            self._planning = False
+            self._planning = self._comparing = False
 
     def _execute(self, action: int, *, by: str) -> None:
         play, simulator, t = self._seat.play, self._seat.simulator, self.t
@@ -368,6 +368,8 @@ class Stage:
             return
         if self._inbox.poll(0):
             self._obey_all()
+        if self._comparing:  # it is planned whole, whatever the one that plays is asked to do
+            return
         if self._goal == "rollout" and self._rollout_is_over(lookahead):
             self._goal = "pause"
             self._tell_state()
