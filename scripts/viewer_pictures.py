@@ -61,7 +61,7 @@ def _take(page: Any, still: bool) -> None:
     page.wait_for_timeout(400)
     page.screenshot(path=DOCS / "watch-why.png")
     page.keyboard.press("Escape")
-    page.locator("#compare").select_option("uct")
+    page.locator("#compare").select_option("iw1")
     _until(page, "document.querySelector('#tree-b .caption').textContent.includes('chooses')")
     page.evaluate("document.activeElement.blur()")
     page.wait_for_timeout(400)

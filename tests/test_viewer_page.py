@@ -305,9 +305,9 @@ class TestTime:
         page = open_page()
         page.until(f"{DECISIONS} >= 3")
         page.pause()
+        t = page.says(DECISIONS) - 2
         page.press("[", "[")
-        page.until(f"{SHOWN}.endsWith(':done')")
-        t = page.says(f"parseInt({SHOWN})")
+        page.until(f"{SHOWN} === '{t}:done'")
         page.press("l")
         page.until("location.hash.includes('decision=')")
         address = page.says("location.href")

@@ -33,8 +33,9 @@ export interface Scene {
 export const MANY = 1500;
 const STATUS_ORDER: readonly Status[] = ["kept", "solved", "novel", "pruned", "terminal"];
 
-export function radius(view: View): number {
-  return Math.max(0.7, Math.min(6, view.sx * STEP * 0.17, view.sy * LANE * 0.36));
+/** How large marks are: as the view has room, but so that shapes are told apart unless there are too many. */
+export function radius(view: View, nodes: number): number {
+  return Math.max(nodes > MANY ? 0.7 : 2.2, Math.min(6, view.sx * STEP * 0.17, view.sy * LANE * 0.36));
 }
 
 /** Larger where more is below, by orders of magnitude. */
@@ -48,7 +49,7 @@ export function drawScene(context: CanvasRenderingContext2D, scene: Scene, below
   context.fillStyle = theme.background;
   context.fillRect(0, 0, width, height);
   drawTimes(context, scene, below);
-  const base = radius(view);
+  const base = radius(view, scene.tree.size);
   const seen = visible(scene, base);
   drawEdges(context, scene, seen);
   drawPath(context, scene, scene.executed, theme.executed, 2.4, [5, 4]);
@@ -271,7 +272,7 @@ const escape = (text: string) => text.replace(/[&<>"]/g, (letter) => `&#${letter
 /** The same as an SVG, for papers. */
 export function sceneToSvg(scene: Scene, title: string): string {
   const { tree, theme, width, height } = scene;
-  const base = radius(scene.view);
+  const base = radius(scene.view, tree.size);
   const seen = visible(scene, base);
   const round = (value: number) => Number(value.toFixed(1));
   const X = (i: number) => round(atX(scene, i));
