@@ -18,7 +18,7 @@ from noveltree.episodes import Decision, End, Play
 from noveltree.errors import INTERRUPTED, InputError
 from noveltree.protocol import DEFAULT_PRESET, PRESETS, make_protocol
 from noveltree.records import check_writable
-from noveltree.replay import check_video, render_episode
+from noveltree.replay import check_camera, check_video, render_episode
 from noveltree.simulators import all_names
 from noveltree.trial.playing import Played, Player, choices_of_run, run_to_play
 
@@ -93,12 +93,14 @@ def play(
         choices = choices_of_run(run, game, choices)
     protocol = make_protocol(game, preset=preset, **choices)
     if video is not None:
-        check_video(video, protocol)
-        check_writable(video.parent)
-    check_writable(out_dir)
+        check_video(video)
     steps = min(max_steps or protocol.max_steps, protocol.max_steps)
     results: list[dict[str, Any]] = []
     with contextlib.closing(protocol.make_simulator()) as simulator:
+        if video is not None:
+            check_camera(simulator, protocol.game)
+            check_writable(video.parent)
+        check_writable(out_dir)
         player = Player(protocol, simulator, out_dir, seed=seed, run=run, action_values=action_values)
         for index in range(episodes):
             which = f", episode {index + 1} of {episodes}" if episodes > 1 else ""

@@ -16,9 +16,14 @@ from .kinds import all_names as all_names
 from .kinds import find_game as find_game
 from .kinds import get_kind as get_kind
 from .kinds import register_simulator as register_simulator
+from .retro import RetroSimulator as RetroSimulator
+from .retro import RetroState as RetroState
 from .settings import Observed as Observed
 from .settings import SimulatorSettings as SimulatorSettings
 from .settings import TilesOf as TilesOf
+from .simulator import Filmed as Filmed
+from .simulator import Frame as Frame
+from .simulator import Pictured as Pictured
 from .simulator import Simulator as Simulator
 from .simulator import Size as Size
 from .simulator import State as State

@@ -14,7 +14,7 @@ from noveltree.simulators.emulator import find_background, load_game
 from noveltree.simulators.games import canonical_game
 from noveltree.simulators.screen import SIDE, ScreenReducer
 from noveltree.simulators.settings import TilesOf
-from noveltree.simulators.simulator import Size, State, Transition
+from noveltree.simulators.simulator import Frame, Size, State, Transition
 from noveltree.simulators.snapshots import SnapshotPacker, flush, quiet, ram_of
 from noveltree.simulators.tiles import COLORS, TILE_ROWS, TileObserver
 
@@ -65,6 +65,9 @@ class Atari:
     episode begins at one start snapshot, taken after the first reset of the freshly loaded ROM. With
     `tiles="foreground"` the background is subtracted from screens before their tiles are observed.
     """
+
+    #: The console shows sixty frames a second.
+    frame_rate = 60.0
 
     def __init__(
         self,
@@ -126,11 +129,12 @@ class Atari:
         child = self._observe(previous=state.tiles)
         return Transition(child, float(reward), emulator.game_over(False))
 
-    def film(self, state: AtariState, action: int) -> Iterator[NDArray[np.uint8]]:
+    def film(self, state: State, action: int) -> Iterator[Frame]:
         """The frames (height, width, 3) that a player sees while `action` is held in `state`, in color.
 
         An emulator shows the last frame of an interaction only; another one, which skips none, films it.
         """
+        assert isinstance(state, AtariState)
         if self._camera is None:
             self._camera = load_game(self.game, 1, self._mode, self._difficulty)
         _stand_at(self._camera, self._flush, self._packer.unpack(state.snapshot))

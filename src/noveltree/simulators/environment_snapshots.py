@@ -42,6 +42,10 @@ class Snapshots(Protocol):
         """What the environment's step returns when it stands at `snapshot`, and the snapshot after it."""
         ...
 
+    def picture(self, snapshot: Any) -> Any:
+        """What the environment renders in the mode `rgb_array` when it stands at `snapshot`."""
+        ...
+
 
 class HookSnapshots:
     """Snapshots by a pair of methods of the unwrapped environment: fast, one environment is enough."""
@@ -61,6 +65,10 @@ class HookSnapshots:
         self._restore(snapshot)
         outcome = self._env.step(action)
         return outcome, self._take(**self._options)
+
+    def picture(self, snapshot: Any) -> Any:
+        self._restore(snapshot)
+        return _render(self._env)
 
 
 class CopySnapshots:
@@ -84,6 +92,9 @@ class CopySnapshots:
     def step(self, snapshot: Any, action: int) -> tuple[Any, Any]:
         env = self._copy(snapshot)
         return env.step(action), env
+
+    def picture(self, snapshot: Any) -> Any:
+        return _render(self._copy(snapshot))
 
     def _copy(self, env: Environment) -> Environment:
         try:
@@ -110,6 +121,17 @@ def ways_of_taking_snapshots(env: Environment) -> Iterator[Callable[[Environment
         if callable(take) and callable(restore) and _accepts(take, 0) and _accepts(restore, 1):
             yield functools.partial(HookSnapshots, take=take, restore=restore)
     yield CopySnapshots
+
+
+def _render(env: Environment) -> Any:
+    # Environments that are planned over are made without a way to render, which would be copied with them.
+    core = env.unwrapped
+    mode = core.render_mode
+    core.render_mode = "rgb_array"
+    try:
+        return env.render()
+    finally:
+        core.render_mode = mode
 
 
 def _accepts(method: Callable[..., Any], arguments: int) -> bool:

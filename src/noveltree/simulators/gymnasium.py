@@ -25,13 +25,14 @@ from noveltree.simulators.environment_snapshots import (
     layers,
     ways_of_taking_snapshots,
 )
-from noveltree.simulators.simulator import State, Transition
+from noveltree.simulators.simulator import Frame, State, Transition
 
 # Packages that register environments when imported; the extra that installs one has its name.
 _PROVIDERS = {"MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
 _CHECKED_WALKS = 2
 _CHECKED_LENGTH = 15
 _PLAYED = 30
+_FRAME_RATE = 10.0  # of environments that do not say
 
 
 def is_environment_id(name: str) -> bool:
@@ -117,6 +118,25 @@ class GymnasiumSimulator:
         with _failures_of(self.environment, f"at the action {self.actions[action]!r}"):
             outcome, snapshot = self._snapshots.step(state.snapshot, self._first_action + action)
             return self._transition(outcome, snapshot)
+
+    @property
+    def frame_rate(self) -> float:
+        """How many pictures a second the environment wants to be shown."""
+        return float(self._env.metadata.get("render_fps") or _FRAME_RATE)
+
+    def picture(self, state: State) -> Frame:
+        """What the environment renders of a state."""
+        if not isinstance(state, GymnasiumState):
+            raise InputError(f"A Gymnasium simulator has no picture of a {type(state).__name__}.")
+        if "rgb_array" not in self._env.metadata.get("render_modes", ()):
+            raise InputError(f"{self.environment} renders no pictures: it has no render mode rgb_array.")
+        with _failures_of(self.environment, "when it was to render"):
+            picture = np.asarray(self._snapshots.picture(state.snapshot))
+        if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype.kind not in "uf":
+            raise SimulatorError(
+                f"{self.environment} renders {picture.dtype} {picture.shape}, not a picture (height, width, 3)."
+            )
+        return (picture * 255).round().astype(np.uint8) if picture.dtype.kind == "f" else picture.astype(np.uint8)
 
     def close(self) -> None:
         self._env.close()

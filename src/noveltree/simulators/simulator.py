@@ -6,12 +6,16 @@ A simulator is anything with `actions`, `start`, `step` and `close`. Planners ne
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
 from numpy.typing import NDArray
 
 #: The size of an image: its width and its height.
 Size = tuple[int, int]
+#: A picture in color, (height, width, 3).
+Frame = NDArray[np.uint8]
 
 
 class State:
@@ -69,4 +73,32 @@ class StorableStates(Protocol):
 
         A RecordError says that no state of this simulator is encoded like this.
         """
+        ...
+
+
+@runtime_checkable
+class Pictured(Protocol):
+    """What a simulator may add so that videos can be made of its episodes: a picture of a state."""
+
+    @property
+    def frame_rate(self) -> float:
+        """How many pictures a second are shown."""
+        ...
+
+    def picture(self, state: State) -> Frame:
+        """A state as people see it; always of the same size."""
+        ...
+
+
+@runtime_checkable
+class Filmed(Protocol):
+    """The same for simulators that show more than one picture per interaction."""
+
+    @property
+    def frame_rate(self) -> float:
+        """How many frames a second are shown."""
+        ...
+
+    def film(self, state: State, action: int) -> Iterator[Frame]:
+        """What people see while an action is executed in a state."""
         ...
