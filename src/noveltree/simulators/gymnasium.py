@@ -27,8 +27,10 @@ from noveltree.simulators.environment_snapshots import (
 )
 from noveltree.simulators.simulator import Frame, State, Transition
 
-# Packages that register environments when imported; the extra that installs one has its name.
-_PROVIDERS = {"MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
+# Packages that register environments, by how their ids begin; the extra that installs one has its name.
+_PROVIDERS = {"MiniGrid-": "minigrid", "BabyAI-": "minigrid", "MinAtar/": "minatar"}
+# The function that registers them, where importing the package does not.
+_REGISTERED_BY = {"minatar": ("minatar.gym", "register_envs")}
 _CHECKED_WALKS = 2
 _CHECKED_LENGTH = 15
 _PLAYED = 30
@@ -233,6 +235,9 @@ def _import_provider(name: str) -> None:
     for package in provider_of(name):
         try:
             importlib.import_module(package)
+            if package in _REGISTERED_BY and name not in registry:
+                module, function = _REGISTERED_BY[package]
+                getattr(importlib.import_module(module), function)()
         except ImportError as error:
             raise SimulatorError(
                 f'{name} needs the package {package}: pip install "noveltree[{package}]".'
