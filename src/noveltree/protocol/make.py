@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from noveltree.protocol.learners import default_learning
 from noveltree.protocol.presets import DEFAULT_PRESET, PRESETS
 from noveltree.protocol.protocol import Protocol, observed_by
 from noveltree.reading import validated
-from noveltree.simulators import SIMULATOR_KINDS, SimulatorKind, SimulatorSettings, find_game
+from noveltree.simulators import SIMULATOR_KINDS, Simulator, SimulatorKind, SimulatorSettings, find_game
 from noveltree.version import __version__
 
 #: Frames after which episodes are truncated if neither the game nor anybody says so.
@@ -61,6 +62,16 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         )
     protocol.make_budget()  # complains about a budget that allows no interaction
     return protocol
+
+
+def settings_for(agent: Agent, simulator: Simulator, chosen: Mapping[str, Any]) -> Settings:
+    """The settings of an agent in a simulator: what is chosen, and otherwise what suits the simulator."""
+    start, own = simulator.start(), dict(chosen)
+    if "features" in agent.uses:
+        own.setdefault("features", default_features(start))
+    settings = agent.settings(**own)
+    agent.assemble(start, settings)  # complains about features that do not fit
+    return settings
 
 
 def _check_fit(chosen: Choices, kind: SimulatorKind, game: str, agent: Agent) -> None:
@@ -117,11 +128,7 @@ def _look_at(
         return _World(game, known, MAX_FRAMES, agent.settings(**own))
     observed = observed_by(agent, agent.settings(**own), learning)
     with contextlib.closing(kind.make(game, simulator_settings, observed)) as simulator:
-        start = simulator.start()
-        if "features" in agent.uses:
-            own.setdefault("features", default_features(start))
-        settings = agent.settings(**own)
-        agent.assemble(start, settings)  # complains about features that do not fit
+        settings = settings_for(agent, simulator, own)
         limit = kind.max_episode_steps(simulator)
         return _World(
             game=kind.full_name(simulator) or game,
