@@ -9,7 +9,7 @@ from typing import Any
 
 from noveltree.agents import Agent, Settings, get_agent
 from noveltree.errors import InputError, UnknownNameError
-from noveltree.features import default_features
+from noveltree.features import PRECISION, default_features, learn_ranges
 from noveltree.learning.settings import LearnerSettings
 from noveltree.protocol.choices import Choices, read_choices
 from noveltree.protocol.hashing import FIRST_EDITION
@@ -69,6 +69,9 @@ def settings_for(agent: Agent, simulator: Simulator, chosen: Mapping[str, Any]) 
     start, own = simulator.start(), dict(chosen)
     if "features" in agent.uses:
         own.setdefault("features", default_features(start))
+        if own["features"] == "atoms" and own.get("precision") != 0:
+            ranges = own.get("ranges") or learn_ranges(simulator)
+            own = own if ranges is None else {"precision": PRECISION, "ranges": ranges, **own}
     settings = agent.settings(**own)
     agent.assemble(start, settings)  # complains about features that do not fit
     return settings
@@ -124,7 +127,8 @@ def _look_at(
     """Find out what follows from a game and an agent; the simulator is made only if that is necessary."""
     own = chosen.given(Settings.model_fields)
     known = kind.known_actions(game, simulator_settings, chosen.features)
-    if known is not None and chosen.tiles is None:  # only the screen shows whether so many tiles fit on it
+    # Only the screen shows whether so many tiles fit on it, and only an observation whether it has ranges.
+    if known is not None and chosen.tiles is None and not chosen.precision:
         return _World(game, known, MAX_FRAMES, agent.settings(**own))
     observed = observed_by(agent, agent.settings(**own), learning)
     with contextlib.closing(kind.make(game, simulator_settings, observed)) as simulator:

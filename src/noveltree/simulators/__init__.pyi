@@ -21,6 +21,7 @@ from .retro import RetroState as RetroState
 from .settings import Observed as Observed
 from .settings import SimulatorSettings as SimulatorSettings
 from .settings import TilesOf as TilesOf
+from .simulator import DeclaresBounds as DeclaresBounds
 from .simulator import Filmed as Filmed
 from .simulator import Frame as Frame
 from .simulator import Pictured as Pictured

@@ -23,6 +23,8 @@ class _Part(NamedTuple):
     size: int
     whole: bool  # whole numbers only
     image: tuple[int, ...] | None = None  # its shape, if it is one
+    low: Any = -math.inf
+    high: Any = math.inf
 
 
 #: Pixels on each side from which on an image among other things is a picture of the whole.
@@ -50,6 +52,17 @@ class EnvironmentObserver:
         self._image = observed[0].image if pictures == observed or isinstance(space, spaces.Box) else None
         self._size = sum(part.size for part in self._parts)
         self._dtype = np.int64 if all(part.whole for part in self._parts) else np.float64
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and the greatest value of each number; infinite where there is none."""
+        ends = [(part.low, part.high) for part in self._parts]
+        sizes = [part.size for part in self._parts]
+        low, high = (
+            np.concatenate([np.broadcast_to(np.ravel(end), size) for end, size in zip(side, sizes, strict=True)])
+            for side in zip(*ends, strict=True)
+        )
+        return low.astype(np.float64), high.astype(np.float64)
 
     def __call__(self, observation: Any) -> NDArray[Any]:
         if self._image is not None:
@@ -83,7 +96,8 @@ def _parts(space: spaces.Space[Any], path: tuple[Hashable, ...]) -> Iterator[_Pa
         case spaces.Box() | spaces.MultiDiscrete() | spaces.MultiBinary():
             whole = space.dtype is not None and space.dtype.kind in "biu"
             image = isinstance(space, spaces.Box) and space.dtype in _IMAGES and len(space.shape) in (2, 3)
-            yield _Part(path, math.prod(space.shape), whole, space.shape if image else None)
+            bounds = (space.low, space.high) if isinstance(space, spaces.Box) else (-math.inf, math.inf)
+            yield _Part(path, math.prod(space.shape), whole, space.shape if image else None, *bounds)
         case _:
             yield _Part(path, 0, whole=True)
 

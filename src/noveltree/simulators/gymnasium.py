@@ -122,6 +122,11 @@ class GymnasiumSimulator:
             return self._transition(outcome, snapshot)
 
     @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Between which values the environment's observation space says that its variables are."""
+        return self._observe.bounds
+
+    @property
     def frame_rate(self) -> float:
         """How many pictures a second the environment wants to be shown."""
         return float(self._env.metadata.get("render_fps") or _FRAME_RATE)

@@ -77,6 +77,16 @@ class StorableStates(Protocol):
 
 
 @runtime_checkable
+class DeclaresBounds(Protocol):
+    """What a simulator may add that knows between which values its variables are."""
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and the greatest value of each number of an observation; infinite where there is none."""
+        ...
+
+
+@runtime_checkable
 class Pictured(Protocol):
     """What a simulator may add so that videos can be made of its episodes: a picture of a state."""
 
