@@ -6,6 +6,7 @@ from .check import SimulatorCheck as SimulatorCheck
 from .check import check_simulator as check_simulator
 from .corridor import Corridor as Corridor
 from .corridor import CorridorState as CorridorState
+from .findings import Findings as Findings
 from .gymnasium import GymnasiumSimulator as GymnasiumSimulator
 from .gymnasium import GymnasiumState as GymnasiumState
 from .gymnasium import is_environment_id as is_environment_id
@@ -25,6 +26,7 @@ from .simulator import DeclaresBounds as DeclaresBounds
 from .simulator import Filmed as Filmed
 from .simulator import Frame as Frame
 from .simulator import Pictured as Pictured
+from .simulator import Revisits as Revisits
 from .simulator import Simulator as Simulator
 from .simulator import Size as Size
 from .simulator import State as State

@@ -129,6 +129,11 @@ class Atari:
         child = self._observe(previous=state.tiles)
         return Transition(child, float(reward), emulator.game_over(False))
 
+    def revisit(self, state: State) -> object:
+        assert isinstance(state, AtariState)
+        _stand_at(self._emulator, self._flush, self._packer.unpack(state.snapshot))
+        return self._packer.pack(self._emulator.cloneState())
+
     def film(self, state: State, action: int) -> Iterator[Frame]:
         """The frames (height, width, 3) that a player sees while `action` is held in `state`, in color.
 

@@ -42,6 +42,10 @@ class Snapshots(Protocol):
         """What the environment's step returns when it stands at `snapshot`, and the snapshot after it."""
         ...
 
+    def revisit(self, snapshot: Any) -> Any:
+        """The snapshot after a step in which nothing happens."""
+        ...
+
     def picture(self, snapshot: Any) -> Any:
         """What the environment renders in the mode `rgb_array` when it stands at `snapshot`."""
         ...
@@ -65,6 +69,10 @@ class HookSnapshots:
         self._restore(snapshot)
         outcome = self._env.step(action)
         return outcome, self._take(**self._options)
+
+    def revisit(self, snapshot: Any) -> Any:
+        self._restore(snapshot)
+        return self._take(**self._options)
 
     def picture(self, snapshot: Any) -> Any:
         self._restore(snapshot)
@@ -92,6 +100,9 @@ class CopySnapshots:
     def step(self, snapshot: Any, action: int) -> tuple[Any, Any]:
         env = self._copy(snapshot)
         return env.step(action), env
+
+    def revisit(self, snapshot: Any) -> Any:
+        return self._copy(snapshot)
 
     def picture(self, snapshot: Any) -> Any:
         return _render(self._copy(snapshot))

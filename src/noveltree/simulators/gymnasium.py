@@ -18,7 +18,7 @@ from gymnasium.wrappers import PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
 from noveltree.errors import InputError, NotDeterministicError, SimulatorError, UnknownNameError
-from noveltree.simulators.check import check_simulator, difference
+from noveltree.simulators.check import check_transitions, difference
 from noveltree.simulators.environment_observation import EnvironmentObserver
 from noveltree.simulators.environment_snapshots import (
     Environment,
@@ -121,6 +121,10 @@ class GymnasiumSimulator:
             outcome, snapshot = self._snapshots.step(state.snapshot, self._first_action + action)
             return self._transition(outcome, snapshot)
 
+    def revisit(self, state: State) -> object:
+        assert isinstance(state, GymnasiumState)
+        return self._snapshots.revisit(state.snapshot)
+
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Between which values the environment's observation space says that its variables are."""
@@ -185,7 +189,7 @@ class GymnasiumSimulator:
 
     def _check_interrupted(self) -> None:
         try:
-            check_simulator(self, walks=_CHECKED_WALKS, length=_CHECKED_LENGTH)
+            check_transitions(self, walks=_CHECKED_WALKS, length=_CHECKED_LENGTH)
         except NotDeterministicError as error:
             raise self._not_deterministic(str(error)) from error
 

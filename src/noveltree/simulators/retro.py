@@ -90,6 +90,11 @@ class RetroSimulator:
         packed = self._differences.pack(console.snapshot())
         return Transition(RetroState(packed, self._observe(console.screen()), terminal), reward, terminal)
 
+    def revisit(self, state: State) -> object:
+        assert isinstance(state, RetroState)
+        self._stand_at(state)
+        return self._differences.pack(self._borrowed().snapshot())
+
     def film(self, state: State, action: int) -> Iterator[Frame]:
         """The frames (height, width, 3) that a player sees while `action` is held in `state`."""
         assert isinstance(state, RetroState)

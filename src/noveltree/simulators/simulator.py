@@ -77,6 +77,15 @@ class StorableStates(Protocol):
 
 
 @runtime_checkable
+class Revisits(Protocol):
+    """What a simulator may add so that the cost of snapshots can be told from that of the world."""
+
+    def revisit(self, state: State) -> object:
+        """Stand at a state and take its snapshot again: all of an interaction but what happens in it."""
+        ...
+
+
+@runtime_checkable
 class DeclaresBounds(Protocol):
     """What a simulator may add that knows between which values its variables are."""
 
