@@ -236,7 +236,7 @@ def test_the_report_says_what_was_covered_and_found_in_words() -> None:
     report = str(check_simulator(Corridor(3), walks=2, length=50)).splitlines()
     assert report[0].startswith("A function of state and action: ")
     assert report[0].endswith("transitions of 2 random walks, 2 of which ended, came out the same each time.")
-    assert report[1] == "Chance: the simulator does not say whether there is any; it must not be in its states."
+    assert report[1] == "Chance: the simulator knows of none."
     assert report[2] == "2 actions; observed is a vector of 1 whole number."
     assert re.fullmatch(r"An interaction takes [\d.e-]+ ms; a state takes .* kB, 1,000 nodes .* MB\.", report[3])
     assert re.fullmatch(r"Rewards: .*% of the transitions paid nothing, the others 1\.", report[4])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import doctest
+import re
 import threading
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -20,10 +22,19 @@ from noveltree.trial import train
 from noveltree.trial.checkpoint_state import read_weights
 from tests.support.runs import small_protocol
 
+DOCS = Path(__file__).parent.parent / "docs" / "worlds.md"
+
 
 def test_the_example_of_the_module_is_true() -> None:
     outcome = doctest.testmod(noveltree.control)
     assert (outcome.failed, outcome.attempted > 0) == (0, True)
+
+
+def test_the_loop_of_the_docs_runs() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", DOCS.read_text(), flags=re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(code, DOCS.name, "exec"), names)
+    assert names["planner"].terminal
 
 
 def decided(planner: Planner) -> list[tuple[int, int, int]]:

@@ -116,7 +116,7 @@ class Console:
 
     def stand_at(self, snapshot: bytes) -> None:
         """Go to a snapshot, with the memory of its frame as that before the next one."""
-        if not self._env.em.set_state(snapshot.ljust(self._size, b"\0")):
+        if not self._env.em.set_state(snapshot.ljust(self.size, b"\0")):
             raise SimulatorError(f"The emulator of {self.game} refuses a snapshot of {len(snapshot):,} bytes.")
         self._env.data.reset()
         self._env.data.update_ram()
@@ -144,7 +144,7 @@ class Console:
         there in memory before: they show if that is filled with two patterns, one after the other.
         """
         emulator = self._env.em
-        size = self._size = len(emulator.get_state())
+        size = self.size = len(emulator.get_state())
         written = np.zeros(size, dtype=np.bool_)
         for _ in range(_PROBES):
             for _ in range(_LOOKED_AT):

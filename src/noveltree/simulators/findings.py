@@ -52,7 +52,9 @@ class Findings:
     def sentences(self) -> list[str]:
         """All of it in words, and what follows for the choice of an agent."""
         kilobytes = self.state_bytes / 1_000
-        snapshot = "" if self.snapshot_ms is None else f", {self.snapshot_ms:.3g} ms of them for the snapshot"
+        snapshot = ""
+        if self.snapshot_ms is not None:  # measured apart, so that it may be a little more than the whole
+            snapshot = f", {min(self.snapshot_ms, self.step_ms):.3g} ms of them for the snapshot"
         return [
             self._chance(),
             f"{self.actions} actions; observed is {self.observation}.",
@@ -65,7 +67,7 @@ class Findings:
     def _chance(self) -> str:
         match self.chance:
             case None:
-                return "Chance: the simulator does not say whether there is any; it must not be in its states."
+                return "Chance: the simulator knows of none."
             case False:
                 return "Chance: none was found."
             case True:
