@@ -16,11 +16,16 @@ from .kinds import all_names as all_names
 from .kinds import find_game as find_game
 from .kinds import get_kind as get_kind
 from .kinds import register_simulator as register_simulator
+from .settings import Chance as Chance
 from .settings import Observed as Observed
 from .settings import SimulatorSettings as SimulatorSettings
 from .settings import TilesOf as TilesOf
+from .simulator import Chancy as Chancy
+from .simulator import Draw as Draw
 from .simulator import Simulator as Simulator
 from .simulator import Size as Size
 from .simulator import State as State
 from .simulator import StorableStates as StorableStates
+from .simulator import TellsApart as TellsApart
 from .simulator import Transition as Transition
+from .simulator import chance_of as chance_of

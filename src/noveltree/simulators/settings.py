@@ -10,6 +10,8 @@ from noveltree.simulators.simulator import Size
 
 #: Of what tiles are observed: of nothing, of screens, or of what is left of them without the background.
 TilesOf = bool | Literal["foreground"]
+#: What planners know of chance: there is none; what it will bring; nothing but what they draw.
+Chance = Literal["none", "foreseen", "sampled"]
 
 
 @dataclass(frozen=True, slots=True)
