@@ -75,7 +75,7 @@ def _film(record: EpisodeRecord, steps: range | None, every: int, progress: Prog
     count = 0
     with contextlib.closing(record.protocol.make_simulator()) as simulator:
         assert isinstance(simulator, Atari)
-        transitions = replay_actions(simulator, record.episode)
+        transitions = replay_actions(simulator, record.episode, record.chance)
         for step, action in enumerate(actions):
             state = next(transitions).state
             assert isinstance(state, AtariState)

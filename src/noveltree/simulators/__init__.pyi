@@ -22,6 +22,7 @@ from .settings import SimulatorSettings as SimulatorSettings
 from .settings import TilesOf as TilesOf
 from .simulator import Chancy as Chancy
 from .simulator import Draw as Draw
+from .simulator import RandomStarts as RandomStarts
 from .simulator import Simulator as Simulator
 from .simulator import Size as Size
 from .simulator import State as State

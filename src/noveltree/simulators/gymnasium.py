@@ -109,11 +109,10 @@ class GymnasiumSimulator:
         self.actions: tuple[str, ...] = _action_names(self._env, space)
         self._observe = EnvironmentObserver(self._env.observation_space)
         self.left_out: tuple[str, ...] = self._observe.left_out
-        self.chance: Chance = "foreseen" if chance is None else chance
+        self.chance: Chance = "foreseen"  # for the walks below, which compare what was foreseen
         try:
             self._begin(seed)
-            if chance is None:
-                self.chance = "sampled" if self.finds_chance() else "none"
+            self.chance = chance or ("sampled" if self.finds_chance() else "none")
         except SimulatorError:
             self._env.close()
             raise

@@ -20,7 +20,7 @@ from noveltree.simulators.kind import find_game as find_game
 from noveltree.simulators.kind import get_kind as get_kind
 from noveltree.simulators.kind import register_simulator as register_simulator
 from noveltree.simulators.screen import SIDE
-from noveltree.simulators.settings import Observed, SimulatorSettings
+from noveltree.simulators.settings import Chance, Observed, SimulatorSettings
 from noveltree.simulators.simulator import Simulator
 
 _LIKE_ENVIRONMENT_ID = re.compile(r"(?!ale/).+-v\d+", flags=re.IGNORECASE)
@@ -80,9 +80,15 @@ class GymnasiumKind(SimulatorKind):
 
     name = "gymnasium"
     title = "Gymnasium"
+    takes = ("chance",)
 
     def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
-        return GymnasiumSimulator(game)
+        # Before there was the setting, what chance would bring was in the snapshots.
+        return GymnasiumSimulator(game, chance=settings.chance or "foreseen")
+
+    def chance(self, simulator: Simulator) -> Chance | None:
+        assert isinstance(simulator, GymnasiumSimulator)
+        return "sampled" if simulator.finds_chance() else "none"
 
     def find(self, game: str) -> str | None:
         prefix, _, rest = game.partition(":")

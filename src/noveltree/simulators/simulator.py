@@ -98,6 +98,15 @@ class Chancy(Protocol):
 
 
 @runtime_checkable
+class RandomStarts(Protocol):
+    """What a simulator adds if chance decides where episodes begin."""
+
+    def draw_start(self, dice: int) -> State:
+        """The start for these dice."""
+        ...
+
+
+@runtime_checkable
 class TellsApart(Protocol):
     """What a simulator may add if states can differ that are observed alike."""
 
