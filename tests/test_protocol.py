@@ -157,6 +157,13 @@ RISK_AVERSE = {"risk_averse": "parent", "tie_breaking": "longest-branch"}
                 **{"pruned_nodes": "tested", "subtree_cap": 30_000, "max_frames": 18_000},
             },
         ),
+        (
+            "machado-2018",
+            {
+                **{"agent": "riw-c", "action_set": "full", "frame_skip": 15, "max_frames": 18_000},
+                **{"sticky_actions": 0.25, "start": "no-ops", "chance": "sampled"},
+            },
+        ),
     ],
 )
 def test_a_preset_has_the_settings_of_its_paper(preset: str, expected: dict[str, object]) -> None:
@@ -168,7 +175,7 @@ def test_the_presets_are_these() -> None:
     assert sorted(PRESETS) == [
         *("bandres-2018", "bandres-2018-103", "bandres-2018-32s", "bandres-2018-4100"),
         *("bandres-2018-ns-ra-107", "bandres-2018-ra-101", "bandres-2018-ra-3300"),
-        *("junyent-2021", "lipovetzky-2015", "otoole-2021"),
+        *("junyent-2021", "lipovetzky-2015", "machado-2018", "otoole-2021"),
     ]
 
 

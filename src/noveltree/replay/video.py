@@ -80,7 +80,7 @@ def _film(record: EpisodeRecord, steps: range | None, every: int, progress: Prog
             state = next(transitions).state
             assert isinstance(state, AtariState)
             if steps is None or step in steps:
-                for frame in simulator.film(state, action):
+                for frame in simulator.film(state, action, record.chance.dice(step)):
                     if count % every == 0:
                         yield frame
                     count += 1

@@ -30,3 +30,4 @@ from .simulator import StorableStates as StorableStates
 from .simulator import TellsApart as TellsApart
 from .simulator import Transition as Transition
 from .simulator import chance_of as chance_of
+from .sticky_atari import StickyAtari as StickyAtari

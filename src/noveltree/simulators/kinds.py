@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+from collections.abc import Callable
+from functools import partial
 
 import ale_py
 
@@ -22,6 +24,7 @@ from noveltree.simulators.kind import register_simulator as register_simulator
 from noveltree.simulators.screen import SIDE
 from noveltree.simulators.settings import Chance, Observed, SimulatorSettings
 from noveltree.simulators.simulator import Simulator
+from noveltree.simulators.sticky_atari import StickyAtari
 
 _LIKE_ENVIRONMENT_ID = re.compile(r"(?!ale/).+-v\d+", flags=re.IGNORECASE)
 #: Features that every Atari game has.
@@ -33,13 +36,17 @@ class AtariKind(SimulatorKind):
 
     name = "atari"
     title = "Atari"
-    takes = ("action_set", "frame_skip", "mode", "difficulty")
+    takes = ("action_set", "frame_skip", "mode", "difficulty", "start", "sticky_actions")
     defaults = SimulatorSettings(action_set="minimal", frame_skip=15)
     alike = True
     can_be_filmed = True
 
     def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
-        return Atari(
+        no_ops = settings.start == "no-ops"
+        make: Callable[..., Atari] = Atari
+        if settings.sticky_actions or no_ops:
+            make = partial(StickyAtari, sticky_actions=settings.sticky_actions, no_ops=no_ops)
+        return make(
             game,
             action_set=settings.action_set or "minimal",
             frame_skip=settings.frame_skip,
@@ -71,6 +78,8 @@ class AtariKind(SimulatorKind):
     def known_actions(self, game: str, settings: SimulatorSettings, features: str | None) -> int | None:
         # Loading a game takes most of a second, which planning a suite can do without.
         if settings.mode is not None or settings.difficulty is not None or features not in _ATARI_FEATURES:
+            return None
+        if settings.sticky_actions:  # not every agent can plan with them, and making one shows that
             return None
         return FULL_ACTION_SET if settings.action_set == "full" else ACTION_COUNTS[game]
 
