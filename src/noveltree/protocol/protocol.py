@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, SerializeAsAny
 
 from noveltree.agents import PAPER_BUDGET, Agent, Settings, get_agent
 from noveltree.declarations import SettingsModel, optional, setting
-from noveltree.episodes import Episode, Play, drive, episode_rng
+from noveltree.episodes import Episode, EpisodeChance, Play, drive, episode_rng
 from noveltree.errors import InputError, RecordError, UnknownNameError
 from noveltree.features import NEEDS_TILES
 from noveltree.learning.settings import LearnerSettings, parse_learning
@@ -35,12 +35,6 @@ class _Game(SettingsModel):
 
 class _Played(SimulatorSettings, _Game):
     max_frames: int = setting("frames after which an episode is truncated", role="conditions", ge=1, le=10**9)
-    start: Literal["first-reset"] = setting(
-        "where episodes begin: after the first reset, without no-ops", role="conditions", default="first-reset"
-    )
-    sticky_actions: Literal[0] = setting(
-        "probability with which an action is repeated", role="conditions", default=0
-    )
     budget: float = setting("what may be spent on one decision", role="conditions", gt=0)
     budget_unit: BudgetUnit = setting("the unit of the budget: interactions, frames or seconds", role="conditions")
     agent: str = setting("the algorithm")
@@ -127,6 +121,7 @@ class Protocol(_Planned):
 
     def make_play(self, simulator: Simulator, *, seed: int, index: int, interval: int = 0) -> Play:
         """Begin the episode `index` of a trial with `seed`, in its `interval` of learning."""
+        chance = EpisodeChance(seed, index, interval)
         return Play(
             simulator,
             get_agent(self.agent),
@@ -134,6 +129,8 @@ class Protocol(_Planned):
             budget=self.make_budget(),
             rng=episode_rng(seed, index, interval=interval),
             max_steps=self.max_steps,
+            start=chance.start(simulator),
+            chance=chance,
         )
 
 

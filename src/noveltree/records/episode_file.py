@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from noveltree.episodes import Decision, End, Episode
+from noveltree.episodes import Decision, End, Episode, EpisodeChance
 from noveltree.errors import RecordError
 from noveltree.protocol import Protocol, parse_protocol
 from noveltree.reading import validated
@@ -38,6 +38,11 @@ class EpisodeRecord:
     """The digest of the networks it was played with, if any; where they changed, of those it began with."""
     refreshed: tuple[tuple[int, str], ...] = ()
     """The time steps from which on it was played with other networks, and their digests."""
+
+    @property
+    def chance(self) -> EpisodeChance:
+        """The dice that were thrown in it, if there is chance."""
+        return EpisodeChance(self.seed, self.index, self.interval)
 
     def file_name(self) -> str:
         """A name that says what is inside."""

@@ -30,7 +30,7 @@ def verify_episode(record: EpisodeRecord) -> Verification:
         return Verification(False, 0.0, f"the ROM of {protocol.game} here is a different one{caveat}")
     simulator = protocol.make_simulator()
     try:
-        transitions = replay_actions(simulator, episode)
+        transitions = replay_actions(simulator, episode, record.chance)
         state, score, terminal = next(transitions)
         for step, decision in enumerate(episode.decisions):
             if terminal:

@@ -19,7 +19,6 @@ from noveltree.learning.inputs import InputShape
 from noveltree.learning.learner import Losses
 from noveltree.learning.schedule import Interval, Schedule
 from noveltree.learning.snapshot import Snapshot
-from noveltree.replay import replay
 from noveltree.trial.checkpoint_state import CURRENT, pack, unpack
 from noveltree.trial.trial import Trial, check_finite, retain, rounded
 
@@ -52,7 +51,7 @@ class Intervals:
         self._learner = self._settings.make_learner(self._state.current, device=trial.device)
         for interval, index in self._state.kept:
             episode = trial.run.read_learnt(interval, index).episode
-            self._learner.experience.add(replay(trial.simulator, interval, index, episode).path)
+            self._learner.experience.add(trial.replay(interval, index, episode).path)
         trial.tracker.spent = trial.tracker.replayed = self._state.schedule.interactions
 
     def train(self) -> None:
@@ -162,7 +161,7 @@ class Intervals:
             if index == promised:
                 return
             if index in recorded:
-                collected = replay(trial.simulator, interval, index, recorded.pop(index))
+                collected = trial.replay(interval, index, recorded.pop(index))
                 trial.tracker.replayed += collected.episode.interactions
                 trial.tracker.add_interactions(collected.episode.interactions)
             else:
@@ -174,7 +173,7 @@ class Intervals:
                         self._stop(len(ordered))
                 collected = played.pop(index)
                 if len(collected.path) < collected.episode.steps:  # it was paused when training was interrupted
-                    collected = replay(trial.simulator, interval, index, collected.episode)
+                    collected = trial.replay(interval, index, collected.episode)
             interactions.append(collected.episode.interactions)
             yield collected
 

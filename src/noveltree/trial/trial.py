@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from noveltree.collection import Collected, Collector
-from noveltree.episodes import Episode
+from noveltree.episodes import Episode, EpisodeChance
 from noveltree.errors import LearningError
 from noveltree.learning.deployment import Deployment
 from noveltree.learning.learner import Learner, Losses
@@ -19,6 +19,7 @@ from noveltree.learning.settings import LearnerSettings
 from noveltree.learning.snapshot import Snapshot
 from noveltree.records.checkpoint import Checkpoint, check_space
 from noveltree.records.run_directory import RunDirectory
+from noveltree.replay import replay
 from noveltree.trial.evaluation import frozen_episodes
 from noveltree.trial.watcher import Tracker, Watcher
 
@@ -169,6 +170,14 @@ class Trial:
     def check_space(self, snapshot: Snapshot) -> None:
         """Raise OutputError if the disk is full, before anything is played rather than after."""
         check_space(self.run.path, 2 * sum(array.nbytes for array in snapshot.arrays().values()))
+
+    def chance(self, interval: int, index: int) -> EpisodeChance:
+        """The dice of an episode."""
+        return EpisodeChance(self.run.seed, index, interval)
+
+    def replay(self, interval: int, index: int, episode: Episode) -> Collected:
+        """Collect an episode that was recorded, without planning."""
+        return replay(self.simulator, self.chance(interval, index), episode)
 
     def rng(self, *key: int) -> np.random.Generator:
         """A generator of the trial's own; keys of three numbers are never those of an episode."""
