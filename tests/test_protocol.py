@@ -60,6 +60,10 @@ OTHERS: dict[str, Any] = {
     "game": "breakout",
     "mode": 1,
     "difficulty": 0,
+    "options": {"size": 9},
+    "game_levels": "0-99",
+    "evaluation_levels": "100-199",
+    "source": "0" * 64,
     "action_set": "full",
     "frame_skip": 5,
     "max_frames": 4_500,
@@ -199,7 +203,7 @@ def test_a_protocol_written_before_a_setting_existed_keeps_its_hash() -> None:
 
 
 def test_equal_protocols_have_equal_hashes() -> None:
-    assert make_protocol("Pong", budget=100).hash == make_protocol("ALE/Pong-v5", budget=100.0).hash
+    assert make_protocol("Pong", budget=100).hash == make_protocol("PONG", budget=100.0).hash
     assert Protocol(**FIXED.model_dump()).hash == FIXED.hash
 
 

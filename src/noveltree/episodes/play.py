@@ -13,7 +13,7 @@ from noveltree.episodes.episode import Decision, End, Episode, digest
 from noveltree.errors import InputError, RecordError, SimulatorError
 from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.lookahead import Bounded, Budget, Planning, RemembersEpisode
-from noveltree.simulators import Simulator
+from noveltree.simulators import Simulator, State
 from noveltree.tree import Arrays, Lookahead, Node
 
 
@@ -45,15 +45,19 @@ class Play:
         rng: np.random.Generator,
         settings: Settings | None = None,
         max_steps: int | None = None,
+        start: State | None = None,
     ) -> None:
-        """`max_steps` is the time limit of the protocol: reaching it is a truncation."""
+        """`max_steps` is the time limit of the protocol: reaching it is a truncation.
+
+        The episode begins at `start`, if that is not the simulator's only one.
+        """
         if not simulator.actions:
             raise SimulatorError("The simulator has no actions, so there is nothing to decide.")
         if max_steps is not None and max_steps < 1:
             raise InputError(f"An episode must have at least 1 step, not {max_steps}.")
         self._agent = agent
         self._settings = agent.settings() if settings is None else settings
-        start = self._start = simulator.start()
+        start = self._start = simulator.start() if start is None else start
         self._planner = agent.planner(start, self._settings, UNINFORMED)
         most = self._settings.most_nodes
         self._budget = budget if most is None else Bounded(budget, most)

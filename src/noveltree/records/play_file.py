@@ -122,13 +122,14 @@ def decode_play(
     *,
     heuristics: Heuristics | None = UNINFORMED,
     source: str = "This",
+    begun: Play | None = None,
 ) -> Play:
-    """A play from the bytes of its file; see `read_play`."""
+    """A play from the bytes of its file; see `read_play`. It replaces all of `begun` but where that began."""
     _check_digest(data, source)
     try:
         paused, arrays = _parse(data)
         _check_conditions(paused, protocol, simulator, heuristics)
-        play = protocol.make_play(simulator, seed=0, index=0)
+        play = protocol.make_play(simulator, seed=0, index=0) if begun is None else begun
         _set_generator(play.rng, paused.generator)  # whatever it was seeded with
         of_nodes = {name: array for name, array in arrays.items() if not name.startswith(_PLANNER)}
         memory = {name.removeprefix(_PLANNER): array for name, array in arrays.items() if name not in of_nodes}

@@ -7,23 +7,34 @@ import re
 
 import ale_py
 
-from noveltree.errors import UnknownNameError
+from noveltree.errors import InputError, UnknownNameError
 from noveltree.simulators.action_counts import ACTION_COUNTS, FULL_ACTION_SET
 from noveltree.simulators.atari import Atari
 from noveltree.simulators.corridor import Corridor
 from noveltree.simulators.games import all_games, canonical_game, game_title, rom_md5
-from noveltree.simulators.gymnasium import GymnasiumSimulator, is_environment_id, provider_of
+from noveltree.simulators.gymnasium import (
+    GymnasiumSimulator,
+    fitting_environment,
+    is_environment_id,
+    is_environment_of_gymnasium,
+    provider_of,
+)
 from noveltree.simulators.kind import SIMULATOR_KINDS as SIMULATOR_KINDS
 from noveltree.simulators.kind import SimulatorKind as SimulatorKind
 from noveltree.simulators.kind import all_names as all_names
+from noveltree.simulators.kind import check_import as check_import
 from noveltree.simulators.kind import find_game as find_game
 from noveltree.simulators.kind import get_kind as get_kind
+from noveltree.simulators.kind import name_game as name_game
 from noveltree.simulators.kind import register_simulator as register_simulator
+from noveltree.simulators.own import OwnKind
 from noveltree.simulators.screen import SIDE
 from noveltree.simulators.settings import Observed, SimulatorSettings
 from noveltree.simulators.simulator import Simulator
 
 _LIKE_ENVIRONMENT_ID = re.compile(r"(?!ale/).+-v\d+", flags=re.IGNORECASE)
+#: What ids of Atari games look like in Gymnasium.
+_LIKE_ATARI_ID = re.compile(r"ale/.+|.+-v\d+", flags=re.IGNORECASE)
 #: Features that every Atari game has.
 _ATARI_FEATURES = (None, "pixels", "ram", "bprost", "bprost-background")
 
@@ -51,10 +62,18 @@ class AtariKind(SimulatorKind):
         )
 
     def find(self, game: str) -> str | None:
+        if ":" in game or is_environment_of_gymnasium(game):
+            return None
         try:
-            return canonical_game(game)
+            found = canonical_game(game)
         except UnknownNameError:
             return None
+        if _LIKE_ATARI_ID.fullmatch(game.strip()):
+            raise InputError(
+                f"{game} may be two things: say {found} for the Atari game, whose frame skip, actions and start "
+                f"are settings of the protocol, or gym:{game} for the environment of that id."
+            )
+        return found
 
     def games(self) -> tuple[str, ...]:
         return all_games()
@@ -80,9 +99,13 @@ class GymnasiumKind(SimulatorKind):
 
     name = "gymnasium"
     title = "Gymnasium"
+    takes = ("options", "game_levels", "evaluation_levels")
 
     def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
-        return GymnasiumSimulator(game)
+        if "seed" in settings.options.to_dict():
+            raise InputError(f"The seed of {game} is its level: choose the levels 0-99, for instance.")
+        options = fitting_environment(game, settings.options)
+        return GymnasiumSimulator(game, **options)  # type: ignore[arg-type]
 
     def find(self, game: str) -> str | None:
         prefix, _, rest = game.partition(":")
@@ -121,6 +144,7 @@ def _installed(package: str) -> str:
         return "(not installed)"  # making the simulator says what to do
 
 
-# In this order: the id of a Gymnasium environment may be a spelling of an Atari game.
-for _kind in (GymnasiumKind(), AtariKind(), CorridorKind()):
+# In this order: the id of a Gymnasium environment may be a spelling of an Atari game. What is neither, and has a
+# colon, is code of your own.
+for _kind in (OwnKind(), GymnasiumKind(), AtariKind(), CorridorKind()):
     register_simulator(_kind)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from noveltree.declarations import SettingsModel, setting
+from noveltree.simulators.levels import Levels
+from noveltree.simulators.options import Options
 from noveltree.simulators.simulator import Size
 
 #: Of what tiles are observed: of nothing, of screens, or of what is left of them without the background.
@@ -33,4 +35,16 @@ class SimulatorSettings(SettingsModel):
     )
     frame_skip: int = setting(
         "frames for which an action is held", role="conditions", default=1, ge=1, le=1_000_000
+    )
+    options: Options = setting(
+        "what the environment or your own factory is made with", role="task", option="option", default=Options()
+    )
+    game_levels: Levels | None = setting(
+        "the levels that episodes begin in, such as 0-99; those of Gymnasium are seeds of its reset",
+        role="task",
+        option="levels",
+        default=None,
+    )
+    evaluation_levels: Levels | None = setting(
+        "the levels in which an agent that learns is evaluated, if not those of training", role="task", default=None
     )

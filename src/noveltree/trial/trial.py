@@ -19,6 +19,8 @@ from noveltree.learning.settings import LearnerSettings
 from noveltree.learning.snapshot import Snapshot
 from noveltree.records.checkpoint import Checkpoint, check_space
 from noveltree.records.run_directory import RunDirectory
+from noveltree.replay import replay
+from noveltree.simulators import State
 from noveltree.trial.evaluation import frozen_episodes
 from noveltree.trial.watcher import Tracker, Watcher
 
@@ -107,6 +109,15 @@ class Trial:
         if self.stopping() and not self._paused:
             self._paused = True
             self.collector.pause()
+
+    def start_of(self, interval: int, index: int) -> State:
+        """Where an episode of training begins."""
+        protocol = self.run.protocol
+        return protocol.start_of(self.simulator, protocol.level_of(index, interval=interval))
+
+    def replay(self, interval: int, index: int, episode: Episode) -> Collected:
+        """Collect an episode of training that was recorded, without planning, to learn from it."""
+        return replay(self.simulator, interval, index, episode, start=self.start_of(interval, index))
 
     def tell(self, notices: list[str]) -> None:
         """Pass on what a learner has to say."""
