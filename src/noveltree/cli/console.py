@@ -6,6 +6,7 @@ import json
 import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -21,6 +22,8 @@ from noveltree.wording import counted as counted
 out = Console(highlight=False, markup=False, emoji=False)
 #: Errors and warnings.
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+#: Seconds without news after which a live line says so.
+_PATIENCE = 10.0
 
 
 def print_json(value: Any) -> None:
@@ -50,11 +53,17 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
 
 
 class LiveLine:
-    """One line that is rewritten in place on a terminal, below all that is printed to `out`; elsewhere nothing."""
+    """One line that is rewritten in place on a terminal, below all that is printed to `out`; elsewhere nothing.
+
+    If it is not rewritten for long, because a simulator takes its time, it says for how long.
+    """
 
     def __init__(self, *, quiet: bool = False) -> None:
+        self._line, self._updated = "", time.monotonic()
         self._live = (
-            Live(console=out, transient=True, refresh_per_second=8) if out.is_terminal and not quiet else None
+            Live(get_renderable=self._shown, console=out, transient=True, refresh_per_second=8)
+            if out.is_terminal and not quiet
+            else None
         )
 
     def __enter__(self) -> LiveLine:
@@ -66,8 +75,12 @@ class LiveLine:
         self._context.__exit__(*exception)
 
     def update(self, line: str) -> None:
-        if self._live is not None:
-            self._live.update(line[: out.width - 1])
+        self._line, self._updated = line, time.monotonic()
+
+    def _shown(self) -> str:
+        waited = time.monotonic() - self._updated
+        waiting = f"waiting for {duration(waited)}  " if waited >= _PATIENCE else ""
+        return f"{waiting}{self._line}"[: out.width - 1]
 
     def warn(self, text: str) -> None:
         """Print a warning above the line."""

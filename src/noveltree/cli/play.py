@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +34,7 @@ def play(
     game: Annotated[
         str,
         typer.Argument(
-            help="An Atari game in any spelling, a Gymnasium id, or 'corridor'.",
+            help="An Atari game in any spelling, a Gymnasium id, 'corridor', or your own: path/to/file.py:Factory.",
             autocompletion=completion(all_names()),
         ),
     ],
@@ -84,7 +85,9 @@ def play(
 
       noveltree play qbert --preset lipovetzky-2015 --max-steps 20
 
-      noveltree play FrozenLake-v1 --agent iw1 --json
+      noveltree play FrozenLake-v1 --agent iw1 --option is_slippery=false --json
+
+      noveltree play worlds/maze.py:Maze --option size=9 --levels 0-9 --episodes 10
 
       noveltree play qbert --weights runs/qbert-n-cpl-seed0
     """
@@ -94,7 +97,9 @@ def play(
     choices |= {"agent": agent, **_chosen_budget(budget, seconds, frames)}
     if run is not None:
         choices = choices_of_run(run, game, choices)
-    protocol = make_protocol(game, preset=preset, **choices)
+    with LiveLine(quiet=json) as line:
+        line.update(f"Making {game}")
+        protocol = make_protocol(game, preset=preset, **choices)
     if video is not None:
         check_video(video, protocol)
         check_writable(video.parent)
@@ -102,7 +107,9 @@ def play(
     steps = min(max_steps or protocol.max_steps, protocol.max_steps)
     results: list[dict[str, Any]] = []
     records: list[EpisodeRecord] = []
-    with contextlib.closing(protocol.make_simulator()) as simulator:
+    # What a simulator prints is kept apart from the one object.
+    prints = contextlib.redirect_stdout(sys.stderr) if json else contextlib.nullcontext()
+    with prints, contextlib.closing(protocol.make_simulator()) as simulator:
         player = Player(protocol, simulator, out_dir, seed=seed, run=run, action_values=action_values)
         for index in range(episodes):
             which = f", episode {index + 1} of {episodes}" if episodes > 1 else ""
