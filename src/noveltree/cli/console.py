@@ -12,8 +12,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.live import Live
-from rich.table import Table
 
+from noveltree.cli.tables import table as table
 from noveltree.wording import counted as counted
 
 # No markup: brackets and colons in names of files and games are just characters.
@@ -41,14 +41,6 @@ def _finite(value: Any) -> Any:
             return value
 
 
-def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
-    """A plain table; `right` names the columns that hold numbers."""
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        made.add_column(column, justify="right" if column in right else "left")
-    return made
-
-
 class LiveLine:
     """One line that is rewritten in place on a terminal, below all that is printed to `out`; elsewhere nothing."""
 
@@ -67,11 +59,19 @@ class LiveLine:
 
     def update(self, line: str) -> None:
         if self._live is not None:
-            self._live.update(line[: out.width - 1])
+            self._live.update(beginning(line, out.width - 1))
 
     def warn(self, text: str) -> None:
         """Print a warning above the line."""
         (err if self._live is None else out).print(text, soft_wrap=True)
+
+
+def beginning(line: str, width: int) -> str:
+    """As much of a line as fits, without half a word or half a number at its end."""
+    if len(line) <= width:
+        return line
+    end = line.rfind(" ", 0, width + 1)
+    return line[:end].rstrip() if end > 0 else line[:width]
 
 
 def completion(names: Iterable[str]) -> Callable[[str], list[str]]:
