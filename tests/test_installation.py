@@ -54,6 +54,10 @@ def test_the_doctor_knows_all_packages_that_are_needed_and_all_extras() -> None:
     assert extras == PROJECT["optional-dependencies"].keys() - {"dev"}
 
 
+def test_the_command_heeds_interrupts_first() -> None:
+    assert PROJECT["scripts"] == {"noveltree": "noveltree.__main__:main"}
+
+
 def needs(packages: str, extra: str) -> str:
     return f'needs {packages}, which the extra {extra!r} installs: pip install "noveltree[{extra}]".'
 
