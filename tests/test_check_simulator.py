@@ -14,7 +14,7 @@ from noveltree.simulators.atari import Atari
 from noveltree.simulators.check import check_simulator
 from noveltree.simulators.corridor import Corridor, CorridorState
 from noveltree.simulators.gymnasium import GymnasiumSimulator
-from noveltree.simulators.simulator import State, Transition
+from noveltree.simulators.simulator import Draw, State, Transition
 from tests.support.command_line import Cli
 
 
@@ -223,9 +223,12 @@ def test_the_same_seed_chooses_the_same_walks() -> None:
 
 
 class Priced(Corridor):
-    """A corridor in which every step costs 1 but the last, which pays 5; it says whether chance decides."""
+    """A corridor in which every step costs 1 but the last, which pays 5; it says that there is no chance."""
 
     has_chance = False
+
+    def draw(self, state: State, action: int, dice: int) -> Draw:
+        return Draw(self.step(state, action), certain=True)
 
     def step(self, state: State, action: int) -> Transition:
         following, reward, terminal = super().step(state, action)
@@ -273,6 +276,15 @@ def test_continuous_vectors_and_snapshots_are_named() -> None:
     assert "a vector of 4 numbers" in str(checked)
     assert "for the snapshot" in str(checked)
     assert "bins of the continuous values" in str(checked)
+
+
+@pytest.mark.parametrize(
+    ("slippery", "sentence"),
+    [(True, "Chance: a random generator inside decides what happens"), (False, "Chance: none was found.")],
+)
+def test_chance_is_found_where_it_decides(slippery: bool, sentence: str) -> None:
+    simulator = GymnasiumSimulator("FrozenLake-v1", is_slippery=slippery)
+    assert str(check_simulator(simulator, walks=2, length=10)).splitlines()[1].startswith(sentence)
 
 
 def test_the_size_of_a_state_is_what_it_takes_in_memory() -> None:

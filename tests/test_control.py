@@ -20,7 +20,9 @@ from noveltree.records.run_directory import RunDirectory
 from noveltree.simulators import CorridorState, GymnasiumSimulator
 from noveltree.trial import train
 from noveltree.trial.checkpoint_state import read_weights
+from tests.support.chance_worlds import coin
 from tests.support.runs import small_protocol
+from tests.support.worlds import TableState
 
 DOCS = Path(__file__).parent.parent / "docs" / "worlds.md"
 
@@ -161,6 +163,33 @@ def test_bad_input_is_one_sentence(arguments: tuple[str, ...], options: dict[str
 def test_an_action_that_there_is_not_is_refused() -> None:
     with pytest.raises(InputError, match="There are the actions 0 to 1, not 2"):
         Planner(Corridor()).advance(2)
+
+
+# Where chance decides: a coin falls to state 1 or 2, whatever was guessed.
+
+
+def test_an_outcome_that_was_met_keeps_its_lookahead_and_another_one_does_not() -> None:
+    planner = Planner(coin(), "uct", budget=200, rollout_depth=2)
+    for side in (1, 2, 1):
+        planner.act()
+        planner.advance(0, state=TableState(side))
+        assert planner.state.observation.tolist() == TableState(side).observation.tolist()
+        planner.act()
+        assert planner.lookahead.cached > 1
+    planner.advance(0, state=TableState(0))  # where this action never leads
+    planner.act()
+    assert planner.lookahead.cached == 0
+
+
+def test_without_a_state_dice_are_thrown_that_planning_does_not_know() -> None:
+    """A fair coin is guessed half of the time, whatever the lookahead has seen; the same seed throws the same."""
+
+    def guessed(seed: int) -> list[float]:
+        planner = Planner(coin(), "uct", budget=20, seed=seed)
+        return [planner.advance(planner.act()).reward for _ in range(60)]
+
+    assert 15 < sum(guessed(0)) < 45
+    assert guessed(1) == guessed(1) != guessed(2)
 
 
 def test_threads_with_planners_of_their_own_do_not_disturb_each_other() -> None:

@@ -18,15 +18,15 @@ import gymnasium
 import numpy as np
 
 from noveltree.agents import get_agent
-from noveltree.episodes import Play
+from noveltree.episodes import EpisodeChance, Play
 from noveltree.episodes.play import Choice
 from noveltree.errors import InputError
 from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.lookahead import Budget, Interactions
 from noveltree.protocol import settings_for
 from noveltree.protocol.protocol import observed_by
-from noveltree.simulators import GymnasiumSimulator, Simulator, State, StorableStates, Transition, find_game
-from noveltree.tree import Lookahead
+from noveltree.simulators import GymnasiumSimulator, Simulator, State, StorableStates, Transition, name_game
+from noveltree.tree import Lookahead, Node, outcomes
 from noveltree.trial.checkpoint_state import read_weights
 from noveltree.trial.playing import run_to_play
 
@@ -65,7 +65,7 @@ class Planner:
         self._owned = isinstance(simulator, str)
         self._choice: Choice | None = None
         if isinstance(simulator, str):
-            kind, name = find_game(simulator)
+            kind, name = name_game(simulator)
             if run is not None and name == run.protocol.game:
                 self.simulator = run.protocol.make_simulator()
             else:
@@ -86,7 +86,7 @@ class Planner:
             usual = self._agent.default_budget(actions, self._settings)
             interactions = usual if budget is None else budget
             self._budget = Interactions(interactions) if isinstance(interactions, int) else interactions
-            self._rng = np.random.default_rng(seed)
+            self._rng, self._seed, self._begun = np.random.default_rng(seed), seed, 0
             self._begin(self.simulator.start())
         except BaseException:
             self.close()
@@ -135,13 +135,14 @@ class Planner:
     def advance(self, action: int, state: State | None = None) -> Transition:
         """Tell that an action was executed: what the simulator says it led to, with the lookahead below it kept.
 
-        If the world turned out otherwise, `state` is where it stands now; a fresh lookahead begins there.
+        Where chance decides, dice of its own are thrown. If the world turned out otherwise, `state` is where it
+        stands now: what was looked at below is kept if the lookahead has met it, and a fresh one begins otherwise.
         """
         if not 0 <= action < len(self.actions):
             raise InputError(f"There are the actions 0 to {len(self.actions) - 1}, not {action}.")
         if self.terminal:
             raise InputError("Nothing can be executed any more: the episode has ended in this state.")
-        self._play.execute(Choice(action, self.values))
+        self._play.execute(Choice(action, self.values), to=self._outcome(action, state))
         self._choice = None
         root = self.lookahead.root
         if state is not None and not self._same(state, root.state):
@@ -172,7 +173,9 @@ class Planner:
             rng=self._rng,
             settings=self._settings,
             start=state,
+            chance=EpisodeChance(self._seed, self._begun),
         )
+        self._begun += 1
         self._play.use(self._heuristics)
 
     def _plan(self) -> None:
@@ -183,6 +186,16 @@ class Planner:
                 question = planning.send(self._heuristics.answer([question])[0])
         except StopIteration:
             pass
+
+    def _outcome(self, action: int, state: State | None) -> Node | None:
+        """The outcome of an action that is known to be where the world stands, if the lookahead has it."""
+        if state is None:
+            return None
+        for outcome in outcomes(self.lookahead.root.children[action]):
+            if self._same(state, outcome.state):
+                outcome.state = state  # which may differ in what cannot be told apart
+                return outcome
+        return None
 
     def _same(self, state: State, other: State) -> bool:
         """Whether states are the same: by what they are encoded as or, if they cannot be, by what is observed."""

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from noveltree.cli.common import Import
 from noveltree.cli.console import LiveLine, out
 from noveltree.errors import InputError
 from noveltree.records import read_episode
@@ -32,6 +33,7 @@ def render(
             show_default="to about 600 lines",
         ),
     ] = None,
+    imports: Import = False,
 ) -> None:
     """Film a recorded episode by replaying its actions.
 

@@ -95,10 +95,11 @@ def _shots(
 ) -> Iterator[Iterable[Frame]]:
     """What is seen of each time step."""
     actions = record.episode.actions
-    for step, (before, after) in enumerate(itertools.pairwise(replay_actions(simulator, record.episode))):
+    replayed = replay_actions(simulator, record.episode, record.chance)
+    for step, (before, after) in enumerate(itertools.pairwise(replayed)):
         if steps is None or step in steps:
             if isinstance(simulator, Filmed):
-                yield simulator.film(before.state, actions[step])
+                yield simulator.film(before.state, actions[step], record.chance.dice(step))
             elif isinstance(simulator, Pictured):
                 first = step == 0 or (steps is not None and step == steps[0])
                 yield map(simulator.picture, [before.state, after.state] if first else [after.state])

@@ -6,23 +6,17 @@ import time
 import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noveltree.simulators.simulator import Revisits, Simulator, State, Transition
+from noveltree.simulators.simulator import Chancy, Revisits, Simulator, State, Transition
 from noveltree.wording import counted
 
 _TIMED, _KEPT = 40, 20
 _OFTEN = 0.1  # share of transitions with a reward from which on random rollouts find some
 _SLOW = 10.0  # milliseconds
-
-
-@runtime_checkable
-class _SaysWhetherChance(Protocol):
-    @property
-    def has_chance(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +65,7 @@ class Findings:
             case False:
                 return "Chance: none was found."
             case True:
-                return "Chance: there is a random generator inside, which decides what happens."
+                return "Chance: a random generator inside decides what happens; planners sample it."
 
     def _rewards(self) -> str:
         if self.unrewarded == 1:
@@ -115,7 +109,7 @@ def look_at(simulator: Simulator, transitions: Sequence[Transition], *, rng: np.
         actions=len(simulator.actions),
         observation=_in_words(observation),
         continuous=observation.dtype.kind == "f",
-        chance=simulator.has_chance if isinstance(simulator, _SaysWhetherChance) else None,
+        chance=simulator.has_chance if isinstance(simulator, Chancy) else None,
         step_ms=_median_ms(step, states),
         snapshot_ms=_median_ms(simulator.revisit, states) if isinstance(simulator, Revisits) else None,
         state_bytes=_bytes_of_a_state(simulator, rng=rng),

@@ -95,7 +95,7 @@ class RetroSimulator:
         self._stand_at(state)
         return self._differences.pack(self._borrowed().snapshot())
 
-    def film(self, state: State, action: int) -> Iterator[Frame]:
+    def film(self, state: State, action: int, dice: int = 0) -> Iterator[Frame]:
         """The frames (height, width, 3) that a player sees while `action` is held in `state`."""
         assert isinstance(state, RetroState)
         console, terminal = self._borrowed(), state.terminal
