@@ -80,6 +80,12 @@ def settings_in_words(protocol: Protocol, label: str) -> str:
     ]
     if protocol.action_set == "full":
         parts.append("all 18 actions")
+    if protocol.sticky_actions:
+        parts.append(f"sticky actions {protocol.sticky_actions:g}")
+    if protocol.start == "no-ops":
+        parts.append("no-op starts")
+    if protocol.chance not in (None, "none"):
+        parts.append(f"chance {protocol.chance}")
     if protocol.features is not None:
         parts.append(protocol.features)
     if trained := protocol.training_interactions:
