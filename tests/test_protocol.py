@@ -60,6 +60,10 @@ OTHERS: dict[str, Any] = {
     "game": "breakout",
     "mode": 1,
     "difficulty": 0,
+    "options": {"size": 9},
+    "game_levels": "0-99",
+    "evaluation_levels": "100-199",
+    "source": "0" * 64,
     "action_set": "full",
     "frame_skip": 5,
     "max_frames": 4_500,
@@ -208,7 +212,7 @@ def test_a_protocol_written_before_a_setting_existed_keeps_its_hash() -> None:
 
 
 def test_equal_protocols_have_equal_hashes() -> None:
-    assert make_protocol("Pong", budget=100).hash == make_protocol("ALE/Pong-v5", budget=100.0).hash
+    assert make_protocol("Pong", budget=100).hash == make_protocol("PONG", budget=100.0).hash
     assert Protocol(**FIXED.model_dump()).hash == FIXED.hash
 
 
@@ -262,7 +266,7 @@ def test_a_setting_that_the_agent_does_not_use_cannot_be_chosen() -> None:
         make_protocol("pong", agent="rtdp", horizon=5)
 
 
-@pytest.mark.parametrize("setting", ["novelty", "rom_md5", "simulator", "simulator_version", "noveltree_version"])
+@pytest.mark.parametrize("setting", ["novelty", "rom_md5", "source", "simulator_version", "noveltree_version"])
 def test_what_follows_from_other_settings_cannot_be_chosen(setting: str) -> None:
     with pytest.raises(InputError, match=f"'{setting}' follows from the others"):
         make_protocol("pong", **{setting: OTHERS[setting] or "x"})

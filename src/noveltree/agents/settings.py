@@ -115,7 +115,9 @@ class Settings(SettingsModel):
         "probability above which a latent variable of an encoder is a true feature", default=0.9, gt=0, lt=1
     )
     tiles: str = setting("tiles of a screen, across and down, whose gray is its abstract state", default="8x11")
-    levels: int = setting("levels of gray by which tiles are told apart", default=8, ge=2, le=256)
+    levels: int = setting(
+        "levels of gray by which tiles are told apart", option="gray-levels", default=8, ge=2, le=256
+    )
     abstract_width: Literal["n", "1"] = setting(
         "width of the novelty of abstract states: n, over all tiles at once, or 1, over each", default="n"
     )

@@ -1,4 +1,7 @@
-"""The chance of an episode: what is really thrown when an action is executed, which no lookahead sees."""
+"""The chance of an episode: where it begins, and what is really thrown when an action is executed.
+
+No lookahead sees the dice.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from noveltree.simulators import RandomStarts, Simulator, State, Transition, chance_of
+from noveltree.simulators import RandomStarts, Simulator, State, Transition, chance_of, start_at
 
 #: Sets the dice of episodes apart from the generators that planning draws from.
 _DICE = 0xD1CE
@@ -16,14 +19,16 @@ _START = 0
 
 @dataclass(frozen=True, slots=True)
 class EpisodeChance:
-    """The dice of an episode, which follow from the trial's seed, the episode's place in it, and the time step.
+    """The level that an episode begins in, if there are several, and its dice.
 
-    So an episode that was paused goes on with the same dice, and one that was recorded is replayed with them.
+    Dice follow from the trial's seed, the episode's place in it, and the time step. So an episode that was paused
+    goes on with the same dice, and one that was recorded is replayed with them.
     """
 
     seed: int
     index: int
     interval: int = 0
+    level: int | None = None
 
     def dice(self, time: int) -> int:
         """The dice for the action that is executed at a time step."""
@@ -31,6 +36,8 @@ class EpisodeChance:
 
     def start(self, simulator: Simulator) -> State:
         """Where the episode begins."""
+        if self.level is not None:
+            return start_at(simulator, self.level)
         if isinstance(simulator, RandomStarts):
             return simulator.draw_start(self._thrown(_START))
         return simulator.start()

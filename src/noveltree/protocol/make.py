@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from noveltree.agents import Agent, Settings, get_agent
@@ -23,35 +25,47 @@ from noveltree.simulators import (
     Simulator,
     SimulatorKind,
     SimulatorSettings,
-    find_game,
+    level_at,
+    name_game,
+    start_at,
 )
+from noveltree.simulators.references import Reference
 from noveltree.version import __version__
 
 #: Frames after which episodes are truncated if neither the game nor anybody says so.
 MAX_FRAMES = 18_000
 
 
-def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) -> Protocol:
+def make_protocol(
+    game: str | None = None,
+    *,
+    simulator: str | Callable[..., Any] | None = None,
+    preset: str = DEFAULT_PRESET,
+    **choices: Any,
+) -> Protocol:
     """The protocol of a preset for a game, with some of its settings chosen otherwise (None: not chosen).
 
-    `game` is an Atari game in any spelling, the id of a Gymnasium environment, `corridor`, or a game of a kind that
-    you have registered. A preset's settings that belong to its own agent, or to Atari, are left out where another
-    agent or game is chosen that does not have them.
+    `game` is an Atari game in any spelling, the id of a Gymnasium environment, `corridor`, a game of a kind that
+    you have registered, or code of your own, which is imported: `package.module:Factory` or
+    `path/to/file.py:Factory`. Instead, the class or function itself may be given as the `simulator`.
+
+    A preset's settings that belong to its own agent, or to Atari, are left out where another agent or game is
+    chosen that does not have them.
     """
     if preset not in PRESETS:
         raise UnknownNameError("preset", preset, PRESETS)
     usual, chosen = PRESETS[preset].choices, read_choices(choices)
-    kind, name = find_game(game)
+    kind, name = name_game(_named(game, simulator))
     agent = get_agent(chosen.agent or usual.agent)
     learning = default_learning(agent) if chosen.learning is None else chosen.learning
     _check_fit(chosen, kind, name, agent)
     chosen = chosen.over(_fitting(usual, kind, agent, chosen))
-    simulator = validated(SimulatorSettings, {**dict(kind.defaults), **chosen.given(kind.takes)})
-    world = _look_at(kind, name, simulator, agent, chosen, learning)
+    settings = validated(SimulatorSettings, {**dict(kind.defaults), **chosen.given(kind.takes)})
+    world = _look_at(kind, name, settings, agent, chosen, learning)
     protocol = Protocol(
         simulator=kind.name,
         game=world.game,
-        **{**dict(simulator), "chance": world.chance},
+        **{**dict(settings), "chance": world.chance},
         max_frames=chosen.max_frames or world.max_frames,
         budget=chosen.budget or float(agent.default_budget(world.actions, world.settings)),
         budget_unit=chosen.budget_unit or "interactions",
@@ -61,21 +75,45 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         learning=learning,
         simulator_version=kind.version(name),
         rom_md5=kind.rom_md5(name),
+        source=kind.source(name),
         noveltree_version=__version__,
     )
     if protocol.max_frames < protocol.frame_skip:
         raise InputError(
             f"An episode of {protocol.max_frames} frames has no room for an action of {protocol.frame_skip} frames."
         )
+    if protocol.evaluation_levels is not None and (learning is None or learning.evaluation == "continuing"):
+        why = "it learns nothing" if learning is None else "it learns on while it is evaluated"
+        raise InputError(f"{agent.name} has no levels of its own to be evaluated in, because {why}.")
     protocol.make_budget()  # complains about a budget that allows no interaction
     return protocol
+
+
+def _named(game: str | None, simulator: str | Callable[..., Any] | None) -> str:
+    """What the game is called."""
+    match game, simulator:
+        case (str(), None):
+            return game
+        case (None, str()):
+            return simulator
+        case (None, None):
+            raise InputError("Which game? Give its name, or the simulator.")
+        case (None, _) if callable(simulator):
+            return str(Reference.to(simulator, Path.cwd()))
+        case (None, _):
+            raise InputError(
+                "The simulator is a class or a function that makes one, or a reference to it, not a "
+                f"{type(simulator).__name__}: others have to make it again."
+            )
+        case _:
+            raise InputError(f"Give the game, {game!r}, or the simulator, but not both.")
 
 
 def _check_fit(chosen: Choices, kind: SimulatorKind, game: str, agent: Agent) -> None:
     """Raise InputError about settings that the game or the agent does not have."""
     for setting in chosen.given(SimulatorSettings.model_fields):
         if setting not in kind.takes:
-            whose = ", ".join(each.title for each in SIMULATOR_KINDS.values() if setting in each.takes)
+            whose = " and ".join(each.title for each in SIMULATOR_KINDS.values() if setting in each.takes)
             raise InputError(
                 f"{game} has no {setting.replace('_', ' ')} to choose: that is a setting of {whose} games."
             )
@@ -127,6 +165,9 @@ def _look_at(
     observed = observed_by(agent, agent.settings(**own), learning)
     with contextlib.closing(kind.make(game, simulator_settings, observed)) as simulator:
         start = simulator.start()
+        for levels in (simulator_settings.game_levels, simulator_settings.evaluation_levels):
+            if levels is not None:
+                start = start_at(simulator, level_at(levels, 0), game=game)  # complains about one that there is not
         if "features" in agent.uses:
             own.setdefault("features", default_features(start))
         settings = agent.settings(**own)

@@ -65,6 +65,7 @@ class _Chance(BaseModel):
     seed: Annotated[int, Field(ge=0)]
     index: Annotated[int, Field(ge=0)]
     interval: Annotated[int, Field(ge=0)]
+    level: Annotated[int, Field(ge=0)] | None = None
 
 
 class _Paused(BaseModel):
@@ -137,16 +138,16 @@ def decode_play(
     *,
     heuristics: Heuristics | None = UNINFORMED,
     source: str = "This",
+    begun: Play | None = None,
 ) -> Play:
-    """A play from the bytes of its file; see `read_play`."""
+    """A play from the bytes of its file; see `read_play`. It replaces all of `begun` but where that began."""
     _check_digest(data, source)
     try:
         paused, arrays = _parse(data)
         _check_conditions(paused, protocol, simulator, heuristics)
-        chance = paused.chance or _Chance(seed=0, index=0, interval=0)
-        play = protocol.make_play(simulator, seed=chance.seed, index=chance.index, interval=chance.interval)
-        if play.chance is not None and paused.chance is None:
-            raise RecordError("Its dice are not in it.")
+        play = _begin(paused, protocol, simulator) if begun is None else begun
+        if play.chance is not None and paused.chance != _Chance(**asdict(play.chance)):
+            raise RecordError("Its dice are not in it, or they are those of another episode.")
         _set_generator(play.rng, paused.generator)  # whatever it was seeded with
         of_nodes = {name: array for name, array in arrays.items() if not name.startswith(_PLANNER)}
         memory = {name.removeprefix(_PLANNER): array for name, array in arrays.items() if name not in of_nodes}
@@ -197,6 +198,12 @@ def _check_digest(data: bytes, source: str) -> None:
         raise RecordError(f"{source} is not a paused play of noveltree, or its beginning is damaged.")
     if place[1] != _digest(data, place).encode():
         raise RecordError(f"{source} is damaged or truncated: its checksum does not fit.")
+
+
+def _begin(paused: _Paused, protocol: Protocol, simulator: Simulator) -> Play:
+    """A play that is at the start, with the dice of the stored one."""
+    chance = paused.chance or _Chance(seed=0, index=0, interval=0)
+    return protocol.make_play(simulator, seed=chance.seed, index=chance.index, interval=chance.interval)
 
 
 def _parse(data: bytes) -> tuple[_Paused, Arrays]:

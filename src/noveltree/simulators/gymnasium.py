@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import importlib
+import inspect
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +14,7 @@ import ale_py
 import gymnasium
 import numpy as np
 from gymnasium import spaces
-from gymnasium.envs.registration import registry
+from gymnasium.envs.registration import load_env_creator, registry
 from gymnasium.wrappers import PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
@@ -26,6 +27,7 @@ from noveltree.simulators.environment_snapshots import (
     layers,
     ways_of_taking_snapshots,
 )
+from noveltree.simulators.options import Options, Scalar, fitting
 from noveltree.simulators.settings import Chance
 from noveltree.simulators.simulator import Draw, State, Transition
 
@@ -42,6 +44,11 @@ _SEARCHED_LENGTH = 50
 def is_environment_id(name: str) -> bool:
     """Whether `name` is, or may become once its package is imported, the id of a registered environment."""
     return name in registry or any(name.startswith(prefix) for prefix in _PROVIDERS)
+
+
+def is_environment_of_gymnasium(name: str) -> bool:
+    """Whether `name` is the id of an environment that Gymnasium itself brings."""
+    return name in registry and str(registry[name].entry_point).startswith("gymnasium.envs.")
 
 
 def provider_of(name: str) -> tuple[str, ...]:
@@ -121,6 +128,12 @@ class GymnasiumSimulator:
 
     def start(self) -> GymnasiumState:
         return self._start
+
+    def start_at(self, level: int) -> GymnasiumState:
+        """The state after `reset(seed=level)`."""
+        with _failures_of(self.environment, f"at the start of level {level}"):
+            observation, _ = self._env.reset(seed=level)
+            return GymnasiumState(self._snapshots.take(), self._observe(observation), False)
 
     def step(self, state: State, action: int) -> Transition:
         self._check(state, action)
@@ -262,6 +275,20 @@ def _make(name: str, options: dict[str, Any]) -> Environment:
             raise UnknownNameError("environment", name, registry, hint=hint) from error
         except Exception as error:
             raise InputError(f"Gymnasium cannot make {name!r}: {type(error).__name__}: {error}") from error
+
+
+def fitting_environment(name: str, options: Options) -> dict[str, Scalar]:
+    """What an environment is made with; raises InputError if it cannot be, as far as its signature tells."""
+    given = options.to_dict()
+    _import_provider(name)
+    try:
+        spec = gymnasium.spec(name)
+        creator = load_env_creator(spec.entry_point) if isinstance(spec.entry_point, str) else spec.entry_point
+    except Exception:  # making it says what is wrong
+        return given
+    of_make = inspect.signature(gymnasium.make).parameters
+    own = Options({option: value for option, value in options if option not in of_make})
+    return given if creator is None else given | fitting(creator, own, whose=name, beside=spec.kwargs)
 
 
 def _import_provider(name: str) -> None:

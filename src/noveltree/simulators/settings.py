@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator
 
 from noveltree.declarations import SettingsModel, setting
+from noveltree.simulators.levels import Levels
+from noveltree.simulators.options import Options
 from noveltree.simulators.simulator import Size
 
 #: Of what tiles are observed: of nothing, of screens, or of what is left of them without the background.
@@ -64,4 +66,16 @@ class SimulatorSettings(SettingsModel):
         "in records without this setting it was foreseen, if there was any",
         role="conditions",
         default=None,
+    )
+    options: Options = setting(
+        "what the environment or your own factory is made with", role="task", option="option", default=Options()
+    )
+    game_levels: Levels | None = setting(
+        "the levels that episodes begin in, such as 0-99; those of Gymnasium are seeds of its reset",
+        role="task",
+        option="levels",
+        default=None,
+    )
+    evaluation_levels: Levels | None = setting(
+        "the levels in which an agent that learns is evaluated, if not those of training", role="task", default=None
     )

@@ -43,6 +43,7 @@ class Draw(NamedTuple):
     """Whether no dice were consulted, so that the transition is the same for all of them."""
 
 
+@runtime_checkable
 class Simulator(Protocol):
     """A deterministic black box: the same state and action give the same transition, always."""
 
@@ -61,6 +62,15 @@ class Simulator(Protocol):
 
     def close(self) -> None:
         """Release what the simulator holds."""
+        ...
+
+
+@runtime_checkable
+class HasLevels(Protocol):
+    """What a simulator may add if there is more than one state in which episodes can begin."""
+
+    def start_at(self, level: int) -> State:
+        """The state in which every episode of a level begins."""
         ...
 
 

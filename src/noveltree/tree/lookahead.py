@@ -126,7 +126,11 @@ class Lookahead:
         if dice is None:
             raise InputError("An action of a simulator with chance is executed with dice.")
         draw = self._ask(self.root.state, action, dice)
-        return self._find(self.root, action, draw.transition) or self._add(self.root, action, draw)
+        child = self._find(self.root, action, draw.transition)
+        if child is None:
+            return self._add(self.root, action, draw)
+        child.state = draw.transition.state  # which may differ in what cannot be told apart
+        return child
 
     def _draw(self, state: State, action: int) -> Draw:
         self.interactions += 1

@@ -109,6 +109,14 @@ class Trial:
             self._paused = True
             self.collector.pause()
 
+    def chance(self, interval: int, index: int) -> EpisodeChance:
+        """The level and the dice of an episode of training."""
+        return self.run.protocol.chance_of(seed=self.run.seed, index=index, interval=interval)
+
+    def replay(self, interval: int, index: int, episode: Episode) -> Collected:
+        """Collect an episode of training that was recorded, without planning, to learn from it."""
+        return replay(self.simulator, self.chance(interval, index), episode)
+
     def tell(self, notices: list[str]) -> None:
         """Pass on what a learner has to say."""
         while notices:
@@ -170,14 +178,6 @@ class Trial:
     def check_space(self, snapshot: Snapshot) -> None:
         """Raise OutputError if the disk is full, before anything is played rather than after."""
         check_space(self.run.path, 2 * sum(array.nbytes for array in snapshot.arrays().values()))
-
-    def chance(self, interval: int, index: int) -> EpisodeChance:
-        """The dice of an episode."""
-        return EpisodeChance(self.run.seed, index, interval)
-
-    def replay(self, interval: int, index: int, episode: Episode) -> Collected:
-        """Collect an episode that was recorded, without planning."""
-        return replay(self.simulator, self.chance(interval, index), episode)
 
     def rng(self, *key: int) -> np.random.Generator:
         """A generator of the trial's own; keys of three numbers are never those of an episode."""
