@@ -174,6 +174,8 @@ def _report(played: Played, which: str) -> None:
         f"{counted(episode.interactions, 'interaction')} in {duration(episode.seconds)} ({rate:,.0f}/s)",
     )
     out.print(line, soft_wrap=True)
+    if record.protocol.chance == "foreseen":
+        out.print("This is a clairvoyant's score: what chance would bring was foreseen.", soft_wrap=True)
     again = " (it was there already: the same decisions)" if played.repeated else ""
     out.print(f"Episode: {played.file}{again}", soft_wrap=True)
 
