@@ -257,7 +257,7 @@ def test_a_setting_that_the_agent_does_not_use_cannot_be_chosen() -> None:
         make_protocol("pong", agent="rtdp", horizon=5)
 
 
-@pytest.mark.parametrize("setting", ["novelty", "rom_md5", "simulator", "simulator_version", "noveltree_version"])
+@pytest.mark.parametrize("setting", ["novelty", "rom_md5", "source", "simulator_version", "noveltree_version"])
 def test_what_follows_from_other_settings_cannot_be_chosen(setting: str) -> None:
     with pytest.raises(InputError, match=f"'{setting}' follows from the others"):
         make_protocol("pong", **{setting: OTHERS[setting] or "x"})
