@@ -50,6 +50,9 @@ class Settings(SettingsModel):
         default=None,
         ge=2,
     )
+    samples: int = setting(
+        "draws after which an action whose outcome is not certain counts as known", default=10, ge=1
+    )
     cache: bool = setting("whether the executed action's subtree is kept", role="conditions", default=True)
     tie_breaking: str = setting(
         f"how one of several equally good actions is chosen: {', '.join(SELECTIONS)}", default="random"

@@ -25,7 +25,7 @@ from noveltree.benchmark.estimate import Estimate, estimate, makespan
 from noveltree.benchmark.plan import protocols_of
 from noveltree.benchmark.suite import CONDITIONS
 from noveltree.benchmark.template import TEMPLATE
-from noveltree.cli.benchmark_run import Where, run_in_view
+from noveltree.cli.benchmark_run import Where, need_packages, run_in_view
 from noveltree.cli.benchmark_view import View, summary
 from noveltree.cli.common import Import
 from noveltree.cli.console import (
@@ -235,8 +235,10 @@ def run(
       noveltree benchmark run paper --out /shared/paper --executor ray --address 10.0.0.1:6379
     """
     wanted = _part(suite, games, agents, trials, episodes, conditions)
-    directory = BenchmarkDirectory.create(out_dir, wanted, plan_suite(wanted))
-    _run(directory, Where(executor, address, workers, trial_workers), json=json)
+    where = Where(executor, address, workers, trial_workers)
+    planned = plan_suite(wanted)
+    need_packages(planned)
+    _run(BenchmarkDirectory.create(out_dir, wanted, planned), where, json=json)
 
 
 @app.command()

@@ -13,6 +13,7 @@ import typer
 
 from noveltree.errors import InputError
 from noveltree.simulators import allow_import
+from noveltree.wording import installing
 
 #: What the extra `learn` installs.
 _PACKAGES = ("torch", "onnx", "onnxruntime", "safetensors")
@@ -40,8 +41,7 @@ def need_extra(what: str, packages: Sequence[str] = _PACKAGES, *, extra: str = "
     missing = [package for package in packages if importlib.util.find_spec(package) is None]
     if missing:
         raise InputError(
-            f"{what} needs {', '.join(missing)}, which the extra {extra!r} installs: "
-            f"pip install --constraint constraints.txt 'noveltree[{extra}]'."
+            f"{what} needs {', '.join(missing)}, which the extra {extra!r} installs: {installing(extra)}."
         )
 
 

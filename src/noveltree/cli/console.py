@@ -13,8 +13,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.live import Live
-from rich.table import Table
 
+from noveltree.cli.tables import table as table
 from noveltree.wording import counted as counted
 
 # No markup: brackets and colons in names of files and games are just characters.
@@ -42,14 +42,6 @@ def _finite(value: Any) -> Any:
             return [_finite(each) for each in value]
         case _:
             return value
-
-
-def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
-    """A plain table; `right` names the columns that hold numbers."""
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        made.add_column(column, justify="right" if column in right else "left")
-    return made
 
 
 class LiveLine:
@@ -80,11 +72,19 @@ class LiveLine:
     def _shown(self) -> str:
         waited = time.monotonic() - self._updated
         waiting = f"waiting for {duration(waited)}  " if waited >= _PATIENCE else ""
-        return f"{waiting}{self._line}"[: out.width - 1]
+        return beginning(f"{waiting}{self._line}", out.width - 1)
 
     def warn(self, text: str) -> None:
         """Print a warning above the line."""
         (err if self._live is None else out).print(text, soft_wrap=True)
+
+
+def beginning(line: str, width: int) -> str:
+    """As much of a line as fits, without half a word or half a number at its end."""
+    if len(line) <= width:
+        return line
+    end = line.rfind(" ", 0, width + 1)
+    return line[:end].rstrip() if end > 0 else line[:width]
 
 
 def completion(names: Iterable[str]) -> Callable[[str], list[str]]:

@@ -12,13 +12,23 @@ from noveltree.agents import Agent, Settings, get_agent
 from noveltree.errors import InputError, UnknownNameError
 from noveltree.features import default_features
 from noveltree.learning.settings import LearnerSettings
+from noveltree.lookahead import check_chance
 from noveltree.protocol.choices import Choices, read_choices
 from noveltree.protocol.hashing import FIRST_EDITION
 from noveltree.protocol.learners import default_learning
 from noveltree.protocol.presets import DEFAULT_PRESET, PRESETS
 from noveltree.protocol.protocol import Protocol, observed_by
 from noveltree.reading import validated
-from noveltree.simulators import SIMULATOR_KINDS, SimulatorKind, SimulatorSettings, level_at, name_game, start_at
+from noveltree.simulators import (
+    SIMULATOR_KINDS,
+    Chance,
+    Simulator,
+    SimulatorKind,
+    SimulatorSettings,
+    level_at,
+    name_game,
+    start_at,
+)
 from noveltree.simulators.references import Reference
 from noveltree.version import __version__
 
@@ -55,7 +65,7 @@ def make_protocol(
     protocol = Protocol(
         simulator=kind.name,
         game=world.game,
-        **dict(settings),
+        **{**dict(settings), "chance": world.chance},
         max_frames=chosen.max_frames or world.max_frames,
         budget=chosen.budget or float(agent.default_budget(world.actions, world.settings)),
         budget_unit=chosen.budget_unit or "interactions",
@@ -136,6 +146,7 @@ class _World:
     actions: int
     max_frames: int
     settings: Settings
+    chance: Chance | None
 
 
 def _look_at(
@@ -150,7 +161,7 @@ def _look_at(
     own = chosen.given(Settings.model_fields)
     known = kind.known_actions(game, simulator_settings, chosen.features)
     if known is not None and chosen.tiles is None:  # only the screen shows whether so many tiles fit on it
-        return _World(game, known, MAX_FRAMES, agent.settings(**own))
+        return _World(game, known, MAX_FRAMES, agent.settings(**own), simulator_settings.chance)
     observed = observed_by(agent, agent.settings(**own), learning)
     with contextlib.closing(kind.make(game, simulator_settings, observed)) as simulator:
         start = simulator.start()
@@ -160,11 +171,25 @@ def _look_at(
         if "features" in agent.uses:
             own.setdefault("features", default_features(start))
         settings = agent.settings(**own)
-        agent.assemble(start, settings)  # complains about features that do not fit
+        planner = agent.assemble(start, settings)  # complains about features that do not fit
+        chance = _chance(kind, game, simulator, chosen.chance)
+        if chance == "sampled":
+            check_chance(planner, agent.name)
         limit = kind.max_episode_steps(simulator)
         return _World(
             game=kind.full_name(simulator) or game,
             actions=len(simulator.actions),
             max_frames=MAX_FRAMES if limit is None else limit * simulator_settings.frame_skip,
             settings=settings,
+            chance=chance,
         )
+
+
+def _chance(kind: SimulatorKind, game: str, simulator: Simulator, chosen: Chance | None) -> Chance | None:
+    """What planners know of chance: what is chosen, or nothing but what they draw, if there is any."""
+    found = kind.chance(simulator)
+    if chosen == "none" and found == "sampled":
+        raise InputError(
+            f"In {game} chance decides about transitions: it can be sampled, or foreseen, but it cannot be none."
+        )
+    return chosen or found

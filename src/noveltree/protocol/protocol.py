@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, SerializeAsAny
 
 from noveltree.agents import PAPER_BUDGET, Agent, Settings, get_agent
 from noveltree.declarations import SettingsModel, optional, setting
-from noveltree.episodes import Episode, Play, drive, episode_rng
+from noveltree.episodes import Episode, EpisodeChance, Play, drive, episode_rng
 from noveltree.errors import InputError, RecordError
 from noveltree.features import NEEDS_TILES
 from noveltree.learning.settings import LearnerSettings, parse_learning
@@ -26,10 +26,8 @@ from noveltree.simulators import (
     Simulator,
     SimulatorKind,
     SimulatorSettings,
-    State,
     get_kind,
     level_at,
-    start_at,
 )
 
 #: The settings of any learner.
@@ -44,12 +42,6 @@ class _Game(SettingsModel):
 
 class _Played(SimulatorSettings, _Game):
     max_frames: int = setting("frames after which an episode is truncated", role="conditions", ge=1, le=10**9)
-    start: Literal["first-reset"] = setting(
-        "where episodes begin: after the first reset, without no-ops", role="conditions", default="first-reset"
-    )
-    sticky_actions: Literal[0] = setting(
-        "probability with which an action is repeated", role="conditions", default=0
-    )
     budget: float = setting("what may be spent on one decision", role="conditions", gt=0)
     budget_unit: BudgetUnit = setting("the unit of the budget: interactions, frames or seconds", role="conditions")
     agent: str = setting("the algorithm")
@@ -151,14 +143,16 @@ class Protocol(_Planned):
             return None
         return level_at(self.game_levels, index, interval=0 if evaluation else interval)
 
-    def start_of(self, simulator: Simulator, level: int | None) -> State:
-        """The state in which episodes of a level begin."""
-        return simulator.start() if level is None else start_at(simulator, level, game=self.game)
+    def chance_of(self, *, seed: int, index: int, interval: int = 0, evaluation: bool = False) -> EpisodeChance:
+        """What is decided for an episode by its place, and not by whoever plays it: its level and its dice."""
+        level = self.level_of(index, interval=interval, evaluation=evaluation)
+        return EpisodeChance(seed, index, interval, level)
 
     def make_play(
         self, simulator: Simulator, *, seed: int, index: int, interval: int = 0, evaluation: bool = False
     ) -> Play:
         """Begin the episode `index` of a trial with `seed`, in its `interval` of learning or in an evaluation."""
+        chance = self.chance_of(seed=seed, index=index, interval=interval, evaluation=evaluation)
         return Play(
             simulator,
             get_agent(self.agent),
@@ -166,7 +160,8 @@ class Protocol(_Planned):
             budget=self.make_budget(),
             rng=episode_rng(seed, index, interval=interval),
             max_steps=self.max_steps,
-            start=self.start_of(simulator, self.level_of(index, interval=interval, evaluation=evaluation)),
+            start=chance.start(simulator),
+            chance=chance,
         )
 
 

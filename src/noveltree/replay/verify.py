@@ -32,7 +32,7 @@ def verify_episode(record: EpisodeRecord) -> Verification:
         return Verification(False, 0.0, f"it began in level {record.level}, which is not that of such an episode")
     simulator = protocol.make_simulator()
     try:
-        transitions = replay_actions(simulator, episode, start=protocol.start_of(simulator, record.level))
+        transitions = replay_actions(simulator, episode, record.chance)
         state, score, terminal = next(transitions)
         for step, decision in enumerate(episode.decisions):
             if terminal:

@@ -11,6 +11,7 @@ from noveltree.benchmark.conditions import differences, in_words
 from noveltree.errors import InputError
 from noveltree.protocol import Protocol, compare_protocols, make_protocol
 from noveltree.results.trials import RecordedTrial
+from noveltree.wording import numerically
 
 #: Settings of a planner that are mentioned if they are not the usual ones.
 _METHOD = ("horizon", "discount", "tie_breaking", "risk_averse", "subtables", "rollout_depth", "exploration")
@@ -34,7 +35,10 @@ class Group(NamedTuple):
 def group_trials(
     trials: Sequence[RecordedTrial], *, beside_published: bool = False
 ) -> dict[Group, list[RecordedTrial]]:
-    """The trials of every agent: one group per label and difference, the comparable ones first."""
+    """The trials of every agent: one group per label and difference, the comparable ones first.
+
+    Those of one label that differ are sorted by how, so that budgets come in the order of numbers.
+    """
     protocols = {trial.protocol_hash: trial.protocol for trial in trials}
     played: Counter[tuple[str, str]] = Counter()
     for trial in trials:  # those without scores are labelled, but do not count
@@ -44,7 +48,12 @@ def group_trials(
     for trial in trials:
         settings = differs[trial.label, trial.protocol_hash]
         groups.setdefault(Group(trial.label, in_words(trial.protocol, settings), settings), []).append(trial)
-    return dict(sorted(groups.items(), key=lambda item: item[0].differs != ""))
+    labels = {label: place for place, label in enumerate(dict.fromkeys(trial.label for trial in trials))}
+
+    def place(group: Group) -> tuple[object, ...]:
+        return group.differs != "", labels[group.label], numerically(group.differs)
+
+    return {group: groups[group] for group in sorted(groups, key=place)}
 
 
 def check_unique(trials: Sequence[RecordedTrial]) -> None:

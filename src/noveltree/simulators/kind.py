@@ -9,8 +9,8 @@ from typing import ClassVar
 from noveltree.errors import UnknownNameError
 from noveltree.simulators.entry_points import entry_points, load, refusal
 from noveltree.simulators.permission import allow_import, may_import
-from noveltree.simulators.settings import Observed, SimulatorSettings
-from noveltree.simulators.simulator import Simulator
+from noveltree.simulators.settings import Chance, Observed, SimulatorSettings
+from noveltree.simulators.simulator import Simulator, chance_of
 from noveltree.version import __version__
 
 
@@ -68,6 +68,10 @@ class SimulatorKind(ABC):
     def full_name(self, simulator: Simulator) -> str | None:
         """The game's name, if only the simulator knows all of it."""
         return None
+
+    def chance(self, simulator: Simulator) -> Chance | None:
+        """What planners know of chance unless it is chosen; None if there is none and nobody would ask."""
+        return None if chance_of(simulator) is None else "sampled"
 
     def max_episode_steps(self, simulator: Simulator) -> int | None:
         """Time steps after which an episode is truncated, if that is part of the game."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+from collections.abc import Callable
+from functools import partial
 
 import ale_py
 
@@ -29,8 +31,9 @@ from noveltree.simulators.kind import name_game as name_game
 from noveltree.simulators.kind import register_simulator as register_simulator
 from noveltree.simulators.own import OwnKind
 from noveltree.simulators.screen import SIDE
-from noveltree.simulators.settings import Observed, SimulatorSettings
+from noveltree.simulators.settings import Chance, Observed, SimulatorSettings
 from noveltree.simulators.simulator import Simulator
+from noveltree.simulators.sticky_atari import StickyAtari
 
 _LIKE_ENVIRONMENT_ID = re.compile(r"(?!ale/).+-v\d+", flags=re.IGNORECASE)
 #: What ids of Atari games look like in Gymnasium.
@@ -44,13 +47,17 @@ class AtariKind(SimulatorKind):
 
     name = "atari"
     title = "Atari"
-    takes = ("action_set", "frame_skip", "mode", "difficulty")
+    takes = ("action_set", "frame_skip", "mode", "difficulty", "start", "sticky_actions")
     defaults = SimulatorSettings(action_set="minimal", frame_skip=15)
     alike = True
     can_be_filmed = True
 
     def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
-        return Atari(
+        no_ops = settings.start == "no-ops"
+        make: Callable[..., Atari] = Atari
+        if settings.sticky_actions or no_ops:
+            make = partial(StickyAtari, sticky_actions=settings.sticky_actions, no_ops=no_ops)
+        return make(
             game,
             action_set=settings.action_set or "minimal",
             frame_skip=settings.frame_skip,
@@ -91,6 +98,8 @@ class AtariKind(SimulatorKind):
         # Loading a game takes most of a second, which planning a suite can do without.
         if settings.mode is not None or settings.difficulty is not None or features not in _ATARI_FEATURES:
             return None
+        if settings.sticky_actions:  # not every agent can plan with them, and making one shows that
+            return None
         return FULL_ACTION_SET if settings.action_set == "full" else ACTION_COUNTS[game]
 
 
@@ -99,13 +108,18 @@ class GymnasiumKind(SimulatorKind):
 
     name = "gymnasium"
     title = "Gymnasium"
-    takes = ("options", "game_levels", "evaluation_levels")
+    takes = ("options", "game_levels", "evaluation_levels", "chance")
 
     def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
         if "seed" in settings.options.to_dict():
             raise InputError(f"The seed of {game} is its level: choose the levels 0-99, for instance.")
         options = fitting_environment(game, settings.options)
-        return GymnasiumSimulator(game, **options)  # type: ignore[arg-type]
+        # Before there was the setting, what chance would bring was in the snapshots.
+        return GymnasiumSimulator(game, chance=settings.chance or "foreseen", **options)  # type: ignore[arg-type]
+
+    def chance(self, simulator: Simulator) -> Chance | None:
+        assert isinstance(simulator, GymnasiumSimulator)
+        return "sampled" if simulator.finds_chance() else "none"
 
     def find(self, game: str) -> str | None:
         prefix, _, rest = game.partition(":")

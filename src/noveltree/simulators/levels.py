@@ -55,7 +55,7 @@ def level_at(text: str, index: int, *, interval: int = 0) -> int:
     raise AssertionError("the index is less than the number of levels")
 
 
-def start_at(simulator: Simulator, level: int, *, game: str) -> State:
+def start_at(simulator: Simulator, level: int, *, game: str = "This game") -> State:
     """The state in which episodes of a level begin."""
     if not isinstance(simulator, HasLevels):
         raise InputError(f"{game} has no levels to choose: its simulator has no method start_at(level).")

@@ -13,8 +13,8 @@ from noveltree.simulators.kind import SimulatorKind
 from noveltree.simulators.options import fitting
 from noveltree.simulators.permission import folder_of, may_import
 from noveltree.simulators.references import Reference, running_foreign_code
-from noveltree.simulators.settings import Observed, SimulatorSettings
-from noveltree.simulators.simulator import Simulator
+from noveltree.simulators.settings import Chance, Observed, SimulatorSettings
+from noveltree.simulators.simulator import Simulator, chance_of
 
 _CHECKED_WALKS = 2
 _CHECKED_LENGTH = 15
@@ -29,7 +29,7 @@ class OwnKind(SimulatorKind):
 
     name = "own"
     title = "your own"
-    takes = ("options", "game_levels", "evaluation_levels")
+    takes = ("options", "game_levels", "evaluation_levels", "chance")
 
     def __init__(self) -> None:
         #: What was tried already: a simulator is made again for every worker, trial and verification.
@@ -74,17 +74,25 @@ class OwnKind(SimulatorKind):
         with running_foreign_code(f"{game} cannot be made", folder, source.parent):
             made = factory(**options)
             if isinstance(made, gymnasium.Env):
-                return GymnasiumSimulator(made)
+                return GymnasiumSimulator(made, chance=settings.chance)
             if not isinstance(made, Simulator):
                 raise InputError(
                     f"{game} made a {type(made).__name__}{_lacking(made)}, but a simulator with actions, start, "
                     "step and close is expected, or an environment of Gymnasium."
+                )
+            if settings.chance == "foreseen" and chance_of(made) is not None:
+                raise InputError(
+                    f"The chance of {game} cannot be foreseen: only snapshots of Gymnasium's environments hold the "
+                    "generators that decide what it will bring."
                 )
             key = game, reference.digest(folder), settings.options
             if key not in self._checked:
                 _check(made, game)
                 self._checked.add(key)
             return made
+
+    def chance(self, simulator: Simulator) -> Chance | None:
+        return simulator.chance if isinstance(simulator, GymnasiumSimulator) else super().chance(simulator)
 
     def max_episode_steps(self, simulator: Simulator) -> int | None:
         return simulator.max_episode_steps if isinstance(simulator, GymnasiumSimulator) else None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator
 
 from noveltree.declarations import SettingsModel, setting
 from noveltree.simulators.levels import Levels
@@ -12,6 +14,16 @@ from noveltree.simulators.simulator import Size
 
 #: Of what tiles are observed: of nothing, of screens, or of what is left of them without the background.
 TilesOf = bool | Literal["foreground"]
+#: What planners know of chance: there is none; what it will bring; nothing but what they draw.
+Chance = Literal["none", "foreseen", "sampled"]
+
+
+def _whole_zero(value: Any) -> Any:
+    return 0 if value == 0.0 else value
+
+
+#: A probability; nothing is 0 and not 0.0, as records have it from when there was nothing else.
+StickyActions = Annotated[float, AfterValidator(_whole_zero)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +47,25 @@ class SimulatorSettings(SettingsModel):
     )
     frame_skip: int = setting(
         "frames for which an action is held", role="conditions", default=1, ge=1, le=1_000_000
+    )
+    start: Literal["first-reset", "no-ops"] = setting(
+        "where episodes begin: first-reset, always after the first reset, or no-ops, after up to 30 frames without "
+        "an action besides",
+        role="conditions",
+        default="first-reset",
+    )
+    sticky_actions: StickyActions = setting(
+        "probability with which, in every frame, the action before is executed instead",
+        role="conditions",
+        default=0,
+        ge=0,
+        le=1,
+    )
+    chance: Chance | None = setting(
+        "what planners know of chance: none, there is none; foreseen, what it will bring; sampled, what they draw; "
+        "in records without this setting it was foreseen, if there was any",
+        role="conditions",
+        default=None,
     )
     options: Options = setting(
         "what the environment or your own factory is made with", role="task", option="option", default=Options()

@@ -12,7 +12,7 @@ from noveltree.episodes import Decision, Play, drive
 from noveltree.errors import InputError
 from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.protocol import Protocol, make_protocol
-from noveltree.records import EpisodeRecord, unused, write_episode
+from noveltree.records import EpisodeRecord, keep_episode
 from noveltree.records.run_directory import RunDirectory
 from noveltree.signals import held_back
 from noveltree.simulators import Simulator, SimulatorSettings, name_game
@@ -27,6 +27,8 @@ class Played:
     file: Path
     interrupted: bool
     """Whether it, or the writing of its record, was interrupted."""
+    repeated: bool
+    """Whether the same episode was recorded before, so that nothing had to be written."""
 
 
 class Player:
@@ -83,11 +85,10 @@ class Player:
                 record = EpisodeRecord(
                     episode, self._protocol, self._seed, index, weights=self._weights, level=level
                 )
-                file = unused(self._directory / record.file_name())
-                write_episode(file, record, action_values=self._action_values)
+                file, repeated = keep_episode(self._directory, record, action_values=self._action_values)
         except KeyboardInterrupt:  # which came while it was written
             interrupted = True
-        return Played(record, file, interrupted)
+        return Played(record, file, interrupted, repeated)
 
 
 def run_to_play(weights: Path | None, agent: str | None) -> RunDirectory | None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from noveltree.collection import Collected, Collector
-from noveltree.episodes import Episode
+from noveltree.episodes import Episode, EpisodeChance
 from noveltree.errors import LearningError
 from noveltree.learning.deployment import Deployment
 from noveltree.learning.learner import Learner, Losses
@@ -20,7 +20,6 @@ from noveltree.learning.snapshot import Snapshot
 from noveltree.records.checkpoint import Checkpoint, check_space
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import replay
-from noveltree.simulators import State
 from noveltree.trial.evaluation import frozen_episodes
 from noveltree.trial.watcher import Tracker, Watcher
 
@@ -110,14 +109,13 @@ class Trial:
             self._paused = True
             self.collector.pause()
 
-    def start_of(self, interval: int, index: int) -> State:
-        """Where an episode of training begins."""
-        protocol = self.run.protocol
-        return protocol.start_of(self.simulator, protocol.level_of(index, interval=interval))
+    def chance(self, interval: int, index: int) -> EpisodeChance:
+        """The level and the dice of an episode of training."""
+        return self.run.protocol.chance_of(seed=self.run.seed, index=index, interval=interval)
 
     def replay(self, interval: int, index: int, episode: Episode) -> Collected:
         """Collect an episode of training that was recorded, without planning, to learn from it."""
-        return replay(self.simulator, interval, index, episode, start=self.start_of(interval, index))
+        return replay(self.simulator, self.chance(interval, index), episode)
 
     def tell(self, notices: list[str]) -> None:
         """Pass on what a learner has to say."""
