@@ -387,6 +387,15 @@ class TestBadInput:
         done = in_a_process("play", "line.py:Line", "--agent", "iw1", "--json", cwd=tmp_path)
         assert json.loads(done.stdout)["score"] == 1.0
         assert {"imported", "step"} == set(done.stderr.split())
+        (tmp_path / "suite.yaml").write_text("name: own\ngames: ['line.py:Line']\nagents: [iw1]\ntrials: 1\n")
+        bench = ("suite.yaml", "--out", "bench", "--episodes", 1, "--trial-workers", 2, "--import", "--json")
+        done = in_a_process("benchmark", "run", *bench, cwd=tmp_path)
+        assert [trial["state"] for trial in json.loads(done.stdout)["trials"]] == ["finished"]
+        assert "step" in (tmp_path / "bench" / "logs" / "line.py-Line-iw1-trial-0.txt").read_text()
+        done = in_a_process(
+            "verify", "bench", *sorted((tmp_path / "episodes").iterdir()), "--import", "--json", cwd=tmp_path
+        )
+        assert json.loads(done.stdout)["verified"] == 2
 
     def test_chance_is_refused_with_the_first_step_that_differs(self, fresh: Cli, tmp_path: Path) -> None:
         dice = "\nimport random\n\n\ndef roll(self, state, action):\n"
@@ -521,6 +530,10 @@ class TestOptionsOfGymnasium:
             ("slippery=false", "Unknown option of FrozenLake-v1 'slippery'. Did you mean 'is_slippery'?"),
             ("is_slippery=no", "The option is_slippery of FrozenLake-v1 is true or false, not no."),
             ("map_name=8", "The option map_name of FrozenLake-v1 is a text, not 8."),
+            (
+                "chance=1",
+                "What is known of the chance of FrozenLake-v1 is a setting of the protocol, and no option.",
+            ),
             ("seed=3", "The seed of FrozenLake-v1 is its level: choose the levels 0-99, for instance."),
         ],
     )
