@@ -494,6 +494,7 @@ def test_verify_exits_with_1_when_a_replay_gives_another_score(
             {
                 "file": str(episode),
                 "holds": False,
+                "replayed": True,
                 "score": 1.0,
                 "finding": "step 0 paid 0.5, not 0 as recorded",
             }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -105,9 +104,7 @@ def play(
     steps = min(max_steps or protocol.max_steps, protocol.max_steps)
     results: list[dict[str, Any]] = []
     records: list[EpisodeRecord] = []
-    # What a simulator prints is kept apart from the one object.
-    prints = contextlib.redirect_stdout(sys.stderr) if json else contextlib.nullcontext()
-    with prints, contextlib.closing(protocol.make_simulator()) as simulator:
+    with contextlib.closing(protocol.make_simulator()) as simulator:
         if video is not None:
             check_camera(simulator, protocol.game)
             check_writable(video.parent)

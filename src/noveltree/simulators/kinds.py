@@ -112,8 +112,11 @@ class GymnasiumKind(SimulatorKind):
     takes = ("options", "game_levels", "evaluation_levels", "chance")
 
     def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
-        if "seed" in settings.options.to_dict():
+        given = settings.options.to_dict()
+        if "seed" in given:
             raise InputError(f"The seed of {game} is its level: choose the levels 0-99, for instance.")
+        if "chance" in given:
+            raise InputError(f"What is known of the chance of {game} is a setting of the protocol, and no option.")
         options = fitting_environment(game, settings.options)
         # Before there was the setting, what chance would bring was in the snapshots.
         return GymnasiumSimulator(game, chance=settings.chance or "foreseen", **options)  # type: ignore[arg-type]
