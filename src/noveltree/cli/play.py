@@ -16,7 +16,7 @@ from noveltree.cli.console import LiveLine, completion, counted, duration, err, 
 from noveltree.cli.options import CONDITIONS, PLANNING, protocol_options, takes
 from noveltree.episodes import Decision, End, Play
 from noveltree.errors import INTERRUPTED, InputError
-from noveltree.protocol import DEFAULT_PRESET, PRESETS, make_protocol
+from noveltree.protocol import AUTO, DEFAULT_PRESET, PRESETS, AutoChoice, make_protocol
 from noveltree.records import check_writable
 from noveltree.replay import check_video, render_episode
 from noveltree.simulators import all_names
@@ -37,9 +37,9 @@ def play(
     agent: Annotated[
         str | None,
         typer.Option(
-            help="The agent; `noveltree agents` lists them.",
+            help="The agent; `noveltree agents` lists them, `auto` chooses one.",
             show_default="riw-c",
-            autocompletion=completion(AGENTS),
+            autocompletion=completion([*AGENTS, AUTO]),
         ),
     ] = None,
     preset: Annotated[
@@ -83,15 +83,19 @@ def play(
 
       noveltree play FrozenLake-v1 --agent iw1 --json
 
+      noveltree play CliffWalking-v1 --agent auto --budget 500
+
       noveltree play qbert --weights runs/qbert-n-cpl-seed0
     """
     if weights is not None:
         need_extra("Playing with networks", ("onnx", "onnxruntime", "safetensors"))
-    run = run_to_play(weights, agent)
+        if agent == AUTO:
+            raise InputError("Weights are those of one agent: leave out --agent auto.")
+    run = run_to_play(weights, None if agent == AUTO else agent)
     choices |= {"agent": agent, **_chosen_budget(budget, seconds, frames)}
     if run is not None:
         choices = choices_of_run(run, game, choices)
-    protocol = make_protocol(game, preset=preset, **choices)
+    protocol = make_protocol(game, preset=preset, on_auto=_report_choice, **choices)
     if video is not None:
         check_video(video, protocol)
         check_writable(video.parent)
@@ -141,6 +145,10 @@ class _Progress:
             f"score {self._score:,.10g}  step {done:,} of {self._steps:,}  "
             f"{self._interactions / elapsed:,.0f} interactions/s  at most {duration(left)} left  {self._what}"
         )
+
+
+def _report_choice(choice: AutoChoice) -> None:
+    err.print(f"Agent: {choice.agent}. {choice.why}", soft_wrap=True)
 
 
 def _report_failure(file: Path) -> None:

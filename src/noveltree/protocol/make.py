@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,30 +11,43 @@ from noveltree.agents import Agent, Settings, get_agent
 from noveltree.errors import InputError, UnknownNameError
 from noveltree.features import default_features
 from noveltree.learning.settings import LearnerSettings
+from noveltree.protocol.auto import AUTO, AutoChoice, choose_agent
 from noveltree.protocol.choices import Choices, read_choices
 from noveltree.protocol.hashing import FIRST_EDITION
 from noveltree.protocol.learners import default_learning
 from noveltree.protocol.presets import DEFAULT_PRESET, PRESETS
 from noveltree.protocol.protocol import Protocol, observed_by
 from noveltree.reading import validated
-from noveltree.simulators import SIMULATOR_KINDS, SimulatorKind, SimulatorSettings, find_game
+from noveltree.simulators import SIMULATOR_KINDS, Observed, SimulatorKind, SimulatorSettings, find_game
 from noveltree.version import __version__
 
 #: Frames after which episodes are truncated if neither the game nor anybody says so.
 MAX_FRAMES = 18_000
 
 
-def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) -> Protocol:
+def make_protocol(
+    game: str,
+    *,
+    preset: str = DEFAULT_PRESET,
+    on_auto: Callable[[AutoChoice], None] | None = None,
+    **choices: Any,
+) -> Protocol:
     """The protocol of a preset for a game, with some of its settings chosen otherwise (None: not chosen).
 
     `game` is an Atari game in any spelling, the id of a Gymnasium environment, `corridor`, or a game of a kind that
-    you have registered. A preset's settings that belong to its own agent, or to Atari, are left out where another
-    agent or game is chosen that does not have them.
+    you have registered. A preset's settings that belong to its own agent, or to Atari, are left out where
+    another agent or game is chosen that does not have them. With the agent `auto` the simulator is looked at
+    for a moment, and the protocol is that of the agent which suits it; `on_auto` is told which and why.
     """
     if preset not in PRESETS:
         raise UnknownNameError("preset", preset, PRESETS)
     usual, chosen = PRESETS[preset].choices, read_choices(choices)
     kind, name = find_game(game)
+    if chosen.agent == AUTO:
+        auto = _choose_agent(kind, name, chosen)
+        chosen = Choices(**{**auto.settings, **chosen.given(Choices.model_fields), "agent": auto.agent})
+        if on_auto is not None:
+            on_auto(auto)
     agent = get_agent(chosen.agent or usual.agent)
     learning = default_learning(agent) if chosen.learning is None else chosen.learning
     _check_fit(chosen, kind, name, agent)
@@ -61,6 +75,13 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         )
     protocol.make_budget()  # complains about a budget that allows no interaction
     return protocol
+
+
+def _choose_agent(kind: SimulatorKind, game: str, chosen: Choices) -> AutoChoice:
+    """The agent that suits a game, as it is played with what is chosen of its simulator."""
+    settings = validated(SimulatorSettings, {**dict(kind.defaults), **chosen.given(kind.takes)})
+    with contextlib.closing(kind.make(game, settings, Observed())) as simulator:
+        return choose_agent(simulator)
 
 
 def _check_fit(chosen: Choices, kind: SimulatorKind, game: str, agent: Agent) -> None:
