@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import re
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -162,36 +161,40 @@ def _play(simulator: Simulator, world: World, agent: str) -> tuple[Episode, str]
     return play.episode(), agent
 
 
-def table(names: Sequence[str]) -> str:
-    """The rows of these worlds, in Markdown."""
-    agents = " | ".join(f"`{agent}`" for agent in AGENTS)
-    lines = [
-        f"| world | to reach | {agents} | what `auto` chose | ms per decision |",
-        f"| {' | '.join(['---'] * (len(AGENTS) + 4))} |",
-    ]
-    for name in names:
-        world = WORLDS[name]
-        found = [measure(world, agent) for agent in AGENTS]
-        shown = [f"{each.score:.4g} in {each.steps:.4g} steps" for each in found]
-        last = found[-1]
-        cells = [world.title, world.target, *shown, f"`{last.agent}`", f"{last.milliseconds:.0f}"]
-        lines.append(f"| {' | '.join(cells)} |")
-        print(lines[-1], flush=True)
-    return "\n".join(lines)
+def row(world: World) -> str:
+    """What all agents reach in a world, in Markdown."""
+    found = [measure(world, agent) for agent in AGENTS]
+    shown = [f"{each.score:.4g} in {each.steps:.4g} steps" for each in found]
+    chosen = found[-1]
+    return _line(world.title, world.target, *shown, f"`{chosen.agent}`", f"{chosen.milliseconds:.0f}")
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def page_with(rows: dict[str, str], page: str) -> str:
+    """The page with these rows, by the names of worlds; others stay as they are."""
+    before, begin, rest = page.partition("<!-- table -->\n")
+    table, end, after = rest.partition("<!-- end of table -->")
+    old = {title: line for line in table.splitlines() for title in [line.split(" | ")[0].removeprefix("| ")]}
+    agents = [f"`{agent}`" for agent in AGENTS]
+    header = _line("world", "to reach", *agents, "what `auto` chose", "ms per decision")
+    lines = [rows.get(name) or old.get(world.title) for name, world in WORLDS.items()]
+    rule = _line(*["---"] * (len(AGENTS) + 4))
+    return before + begin + "\n".join([header, rule, *filter(None, lines), ""]) + end + after
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("worlds", nargs="*", choices=[[], *WORLDS], help="some of the worlds; all if none is named")
-    chosen = parser.parse_args().worlds
+    parser.add_argument("worlds", nargs="*", metavar="WORLD", help=f"all of them, or some of {', '.join(WORLDS)}")
+    rows: dict[str, str] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what environments say of their versions
-        made = table(chosen or list(WORLDS))
-    if not chosen:
-        page = FILE.read_text()
-        between = "<!-- table -->\n{}\n<!-- end of table -->"
-        pattern = re.escape(between).replace(r"\{\}", ".*")
-        FILE.write_text(re.sub(pattern, lambda _: between.format(made), page, flags=re.DOTALL))
+        for name in parser.parse_args().worlds or WORLDS:
+            rows[name] = row(WORLDS[name])
+            print(rows[name], flush=True)
+            FILE.write_text(page_with(rows, FILE.read_text()))
 
 
 if __name__ == "__main__":
