@@ -2,31 +2,45 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALLED := $(VENV)/.installed
+ALL := $(VENV)/.installed
+# Whoever has all has what planning needs.
+PLANNING := $(if $(wildcard $(ALL)),$(ALL),$(VENV)/.planning)
 
-.PHONY: help install system play test lint types layers check bench clean
+.PHONY: help install planning system play test lint types layers check bench clean
+.NOTPARALLEL:
 
 help:
-	@echo "make play    install, and play Breakout with RIW_C: score, episode file and video"
-	@echo "make test    install, and run all tests"
+	@echo "make play    install what planning needs, and play Breakout with RIW_C: score, episode file and video"
+	@echo "make test    install all, and run all tests"
 	@echo "make system  a browser and LaTeX from Debian, for the tests of reports (as root)"
 	@echo "make check   lint, types, layers and tests: all that CI runs"
 	@echo "make bench   measure the cost of planning and learning relative to the raw emulator"
 	@echo "make clean   remove the virtual environment and caches"
 
-install: $(INSTALLED)
+install: $(ALL)
 
-$(INSTALLED): pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "noveltree needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,learn,minigrid,parquet,plot,ray,tensorboard]'
+planning: $(PLANNING)
+
+# The environment is made anew each time, since the last time may have been interrupted; what is in it stays.
+define INSTALL
+$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "noveltree needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+$(PYTHON) -m venv $(VENV)
+$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
+endef
+
+$(VENV)/.planning: pyproject.toml constraints.txt
+	$(INSTALL) .
+	@touch $@
+
+$(ALL): pyproject.toml constraints.txt
+	$(INSTALL) '.[dev,learn,minigrid,parquet,plot,ray,tensorboard]'
 	@touch $@
 
 system:
 	timeout 600 apt-get update
 	timeout 1200 apt-get install --yes --no-install-recommends chromium fonts-dejavu texlive-latex-base texlive-latex-recommended
 
-play: install
+play: planning
 	$(BIN)/noveltree play breakout --agent riw-c --video play/breakout.mp4 --out play
 
 test: install

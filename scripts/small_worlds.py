@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from noveltree.agents import get_agent
-from noveltree.episodes import Episode, Play, drive, episode_rng
+from noveltree.episodes import Episode, EpisodeChance, Play, drive, episode_rng
 from noveltree.features import default_features
 from noveltree.lookahead import Interactions
 from noveltree.protocol import choose_agent
@@ -97,6 +97,10 @@ def _gymnasium(name: str, **options: object) -> Callable[[int], Simulator]:
     return lambda level: GymnasiumSimulator(name, seed=level, **options)
 
 
+def _slippery(level: int) -> Simulator:
+    return GymnasiumSimulator("FrozenLake-v1")  # which begins in one place; what differs are the dice
+
+
 WORLDS = {
     "cliff": World("CliffWalking-v1", _gymnasium("CliffWalking-v1"), "-13", 200),
     "taxi": World("Taxi-v4, mean of 20 starts", _gymnasium("Taxi-v4"), "at least 7", levels=20),
@@ -108,6 +112,7 @@ WORLDS = {
     "doorkey-6": World("MiniGrid-DoorKey-6x6-v0", _gymnasium("MiniGrid-DoorKey-6x6-v0"), "solved (above 0)"),
     "doorkey-8": World("MiniGrid-DoorKey-8x8-v0", _gymnasium("MiniGrid-DoorKey-8x8-v0"), "solved (above 0)"),
     "lake": World("FrozenLake8x8-v1, not slippery", _gymnasium("FrozenLake8x8-v1", is_slippery=False), "1"),
+    "slippery": World("FrozenLake-v1, slippery, mean of 100 episodes", _slippery, "0.74, the optimum", levels=100),
     "mountain-car": World("MountainCar-v0", _gymnasium("MountainCar-v0"), "solved (above -200)"),
     "acrobot": World("Acrobot-v1", _gymnasium("Acrobot-v1"), "solved (above -500)"),
     "cart-pole": World("CartPole-v1", _gymnasium("CartPole-v1"), "500"),
@@ -131,7 +136,7 @@ def measure(world: World, agent: str) -> Measured:
     began, played = time.process_time(), agent
     for level in range(world.levels):
         with contextlib.closing(world.make(level)) as simulator:
-            episode, played = _play(simulator, world, agent)
+            episode, played = _play(simulator, world, agent, level)
             episodes.append(episode)
     seconds = time.process_time() - began
     decisions = sum(episode.steps for episode in episodes)
@@ -144,7 +149,7 @@ def measure(world: World, agent: str) -> Measured:
     )
 
 
-def _play(simulator: Simulator, world: World, agent: str) -> tuple[Episode, str]:
+def _play(simulator: Simulator, world: World, agent: str, index: int) -> tuple[Episode, str]:
     limit = simulator.max_episode_steps if isinstance(simulator, GymnasiumSimulator) else None
     own: dict[str, object] = {}
     if agent == "auto":
@@ -153,9 +158,14 @@ def _play(simulator: Simulator, world: World, agent: str) -> tuple[Episode, str]
     chosen = get_agent(agent)
     if "features" in chosen.uses:
         own.setdefault("features", default_features(simulator.start()))
-    settings, rng = chosen.settings(**own), episode_rng(0, 0)
     play = Play(
-        simulator, chosen, settings=settings, budget=Interactions(BUDGET), rng=rng, max_steps=limit or world.steps
+        simulator,
+        chosen,
+        settings=chosen.settings(**own),
+        budget=Interactions(BUDGET),
+        rng=episode_rng(0, index),
+        max_steps=limit or world.steps,
+        chance=EpisodeChance(0, index),
     )
     drive([play])
     return play.episode(), agent

@@ -105,7 +105,9 @@ def test_a_record_of_a_kind_that_is_not_registered_is_a_clear_error(hallways: No
     ("game", "kind", "name"),
     [
         ("Ms. Pacman", "atari", "ms_pacman"),
-        ("ALE/Pong-v5", "atari", "pong"),
+        ("Blackjack", "atari", "blackjack"),
+        ("Blackjack-v1", "gymnasium", "Blackjack-v1"),
+        ("gym:ALE/Pong-v5", "gymnasium", "ALE/Pong-v5"),
         ("gym:FrozenLake-v1", "gymnasium", "FrozenLake-v1"),
         ("CartPole-v1", "gymnasium", "CartPole-v1"),
         ("Nowhere-v3", "gymnasium", "Nowhere-v3"),

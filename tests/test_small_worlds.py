@@ -164,18 +164,18 @@ class Ambiguous:
 class TestGraph:
     def test_every_state_is_expanded_once(self) -> None:
         """A line of 6 cells: five of them with four actions each, whatever the path, and one for the episode."""
-        planner = Graph(horizon=100, discount=0.99, cells=100)
+        planner = Graph(horizon=100, discount=0.99, cells=100, samples=10)
         lookahead = grow(GridWorld(LINE), planner, 500, np.random.default_rng(0))
         assert lookahead.interactions == 5 * 4
         assert lookahead.root.solved
 
     def test_the_budget_leaves_an_interaction_for_the_action_to_execute(self) -> None:
-        planner = Graph(horizon=100, discount=0.99, cells=100)
+        planner = Graph(horizon=100, discount=0.99, cells=100, samples=10)
         assert grow(GridWorld(KEYS_AND_DOORS), planner, 10, np.random.default_rng(0)).interactions == 9
         assert max(play(GridWorld(KEYS_AND_DOORS), "graph", budget=10).column("interactions")) <= 10
 
     def test_values_are_those_of_the_shortest_way(self) -> None:
-        planner = Graph(horizon=100, discount=1.0, cells=100)
+        planner = Graph(horizon=100, discount=1.0, cells=100, samples=10)
         lookahead = grow(GridWorld(LINE), planner, 500, np.random.default_rng(0))
         values = planner.action_values(lookahead)
         assert values == pytest.approx([-6.0, -6.0, -6.0, -5.0], abs=1e-4)
@@ -184,7 +184,7 @@ class TestGraph:
     def test_what_was_not_expanded_goes_on_at_the_rate_of_the_way_there(self) -> None:
         """0 -> 1 (-2), 2 (-1). Four interactions are those of 0 and 1: 1 leads to 3 (-4) and 4 (-4)."""
         world = TableWorld(table=[[(1, -2.0), (2, -1.0)], [(3, -4.0), (4, -4.0)], *[[(0, 0.0), (0, 0.0)]] * 3])
-        planner = Graph(horizon=10, discount=1.0, cells=100)
+        planner = Graph(horizon=10, discount=1.0, cells=100, samples=10)
         lookahead = grow(world, planner, 5, np.random.default_rng(0))
         # 3 and 4: -3 an action for 8 more; 2: -1 an action for 9 more.
         assert planner.action_values(lookahead) == pytest.approx([-6.0 - 24.0, -1.0 - 9.0], abs=1e-4)
@@ -248,6 +248,7 @@ PLAIN = Probe(
     cost=0.0,
     ended=0,
     again=0.0,
+    drawn=0.0,
     kind="whole",
     variables=8,
 )

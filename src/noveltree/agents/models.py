@@ -13,7 +13,7 @@ _DEFAULTS = {"horizon": 500, "discount": 0.99}
 
 
 def _graph(start: State, settings: Settings) -> Planner:
-    return Graph(settings.horizon, settings.discount, settings.cells)
+    return Graph(settings.horizon, settings.discount, settings.cells, settings.samples)
 
 
 GRAPH = Agent(
@@ -21,7 +21,7 @@ GRAPH = Agent(
     summary="Every state within reach once, those in new cells first, and value iteration over all that was met",
     novelty="none",
     assemble=_graph,
-    uses=_USES,
+    uses=(*_USES, "samples"),
     defaults=_DEFAULTS,
 )
 

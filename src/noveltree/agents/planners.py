@@ -39,7 +39,7 @@ from noveltree.novelty import ClassicTable, DepthTable, NoveltyTable, RewardTabl
 from noveltree.simulators import State
 from noveltree.tree import Lookahead, Node
 
-_SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes")
+_SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes", "samples")
 _ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "actions")
 
 

@@ -50,6 +50,9 @@ class Settings(SettingsModel):
         default=None,
         ge=2,
     )
+    samples: int = setting(
+        "draws after which an action whose outcome is not certain counts as known", default=10, ge=1
+    )
     cache: bool = setting("whether the executed action's subtree is kept", role="conditions", default=True)
     tie_breaking: str = setting(
         f"how one of several equally good actions is chosen: {', '.join(SELECTIONS)}", default="random"
@@ -112,7 +115,9 @@ class Settings(SettingsModel):
         "probability above which a latent variable of an encoder is a true feature", default=0.9, gt=0, lt=1
     )
     tiles: str = setting("tiles of a screen, across and down, whose gray is its abstract state", default="8x11")
-    levels: int = setting("levels of gray by which tiles are told apart", default=8, ge=2, le=256)
+    levels: int = setting(
+        "levels of gray by which tiles are told apart", option="gray-levels", default=8, ge=2, le=256
+    )
     abstract_width: Literal["n", "1"] = setting(
         "width of the novelty of abstract states: n, over all tiles at once, or 1, over each", default="n"
     )

@@ -12,6 +12,9 @@ from noveltree.protocol import Protocol, compare_protocols, flat_settings
 _WORDS = {
     "max_frames": "at most {} frames",
     "learning.schedule.interactions": "{} training interactions",
+    "game_levels": "levels {}",
+    "evaluation_levels": "evaluated in levels {}",
+    "source": "source {:.12}",
 }
 
 

@@ -12,8 +12,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -23,6 +23,7 @@ from noveltree.errors import INTERRUPTED, BusyError, NoveltreeError, OutputError
 from noveltree.protocol import parse_protocol
 from noveltree.records.files import write_quickly
 from noveltree.signals import INTERRUPTS, is_loading_code, unblock
+from noveltree.simulators import permissions, take_over
 from noveltree.trial import Progress, Watcher, run_trial
 
 _SECONDS_BETWEEN_REPORTS = 1.0
@@ -43,6 +44,8 @@ class Task:
     seed: int
     episodes: int
     workers: int = 1
+    permissions: Mapping[str, str] = field(default_factory=permissions)
+    """Whose code it may import."""
 
 
 def main() -> None:
@@ -64,6 +67,7 @@ def main() -> None:
 
 
 def _run(task: Task) -> None:
+    take_over(task.permissions)
     protocol = parse_protocol(task.protocol)
     directory = Path(task.directory)
     watcher = Watcher(progress=_Reporter(directory))

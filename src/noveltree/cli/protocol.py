@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from noveltree.cli.common import Import
 from noveltree.cli.console import out, print_json, table
 from noveltree.errors import InputError
 from noveltree.protocol import (
@@ -21,6 +22,7 @@ from noveltree.protocol import (
     make_protocol,
 )
 from noveltree.records import read_episode
+from noveltree.simulators import check_import
 
 app = typer.Typer(help="Show what a score depends on, and whether two scores are comparable.", no_args_is_help=True)
 
@@ -65,6 +67,7 @@ def diff(
         str | None,
         typer.Option(help="The game to fill in for presets.", show_default="that of an episode, or breakout"),
     ] = None,
+    imports: Import = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Say whether scores under two protocols are comparable, and why.
@@ -76,6 +79,8 @@ def diff(
     if game is None:
         recorded = [protocol.game for what in (first, second) if (protocol := _recorded(what)) is not None]
         game = recorded[0] if recorded else "breakout"
+        if any(what.partition(":")[0] in PRESETS for what in (first, second)):
+            check_import(game)
     a, b = _find(first, game), _find(second, game)
     differences = compare_protocols(a, b)
     comparable = all(difference.comparable for difference in differences)

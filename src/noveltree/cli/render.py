@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from noveltree.cli.common import Import
 from noveltree.cli.console import LiveLine, out
 from noveltree.errors import InputError
 from noveltree.records import read_episode
@@ -26,6 +27,7 @@ def render(
     scale: Annotated[
         int, typer.Option(help="Factor by which to enlarge the picture.", min=1, max=LARGEST_SCALE)
     ] = 3,
+    imports: Import = False,
 ) -> None:
     """Film a recorded episode by replaying its actions.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from noveltree.collection.lanes import Lanes
@@ -15,6 +15,7 @@ from noveltree.episodes import Decision
 from noveltree.errors import InputError, NoveltreeError, SimulatorError
 from noveltree.learning.deployment import Deployment
 from noveltree.protocol import parse_protocol
+from noveltree.simulators import permissions, take_over
 
 _SECONDS_BETWEEN_REPORTS = 0.5
 
@@ -27,6 +28,8 @@ class WorkArguments:
     seed: int
     at_once: int
     device: str
+    permissions: Mapping[str, str] = field(default_factory=permissions)
+    """Whose code it may import."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ class _Work:
     def __init__(self, channel: Channel, arguments: WorkArguments, orphaned: Callable[[], bool]) -> None:
         self._channel = channel
         self._orphaned = orphaned
+        take_over(arguments.permissions)
         self._lanes = Lanes(
             parse_protocol(arguments.protocol),
             seed=arguments.seed,

@@ -47,8 +47,10 @@ from noveltree.lookahead.low_level import LowLevelSearch as LowLevelSearch
 from noveltree.lookahead.marked_node import MarkedNode as MarkedNode
 from noveltree.lookahead.no_lookahead import NoLookahead as NoLookahead
 from noveltree.lookahead.planner import ActionValues as ActionValues
+from noveltree.lookahead.planner import NeedsCertainty as NeedsCertainty
 from noveltree.lookahead.planner import Planner as Planner
 from noveltree.lookahead.planner import RemembersEpisode as RemembersEpisode
+from noveltree.lookahead.planner import check_chance as check_chance
 from noveltree.lookahead.planning_rewards import PlanningReward as PlanningReward
 from noveltree.lookahead.planning_rewards import RiskAverse as RiskAverse
 from noveltree.lookahead.planning_rewards import RiskAverseFromRoot as RiskAverseFromRoot

@@ -32,9 +32,9 @@ class Graph:
     """Expands the states within reach, those first that are in a new cell, and of these the nearest.
 
     The model is kept for the whole episode; if an executed action leads elsewhere than it says, then what is
-    observed does not tell all states apart, and everything is forgotten. One interaction is left for the action
-    to execute,
-    for the tree has no more than the root.
+    observed does not tell all states apart, and everything is forgotten. Where chance decides, an action is drawn
+    `samples` times, and if there is time for more, twice as often, and so on. One interaction is left for the
+    action to execute, for the tree has no more than the root.
 
     A state that was not expanded is worth what it takes to go on to the horizon at the rate of the way there, the
     rewards collected by the actions that it took. Equal values are told apart by how deep the model is below them.
@@ -43,6 +43,7 @@ class Graph:
     horizon: int
     discount: float
     cells: int
+    samples: int
     node_type: type[Node] = Node
     _model: Model | None = field(default=None, init=False)
     _states: list[State] = field(default_factory=list, init=False)
@@ -52,16 +53,16 @@ class Graph:
     def plan(self, lookahead: Lookahead, meter: Meter, *, rng: np.random.Generator) -> Planning:
         yield from ()  # nothing is asked
         self._lookahead = lookahead
-        if self._model is None or not self._foreseen(lookahead.root):
+        if self._model is None or not self._foreseen(lookahead):
             self._forget(lookahead)
         self._root = self._number(lookahead.root.state)
         self._states[self._root] = lookahead.root.state  # not one that looks the same
-        frontier = _Frontier(self, self.model.reach(self._root))
-        for state in frontier:
-            for action in range(self.model.actions):
-                if not self._expand(lookahead, meter, frontier, state, action):
-                    return
-        lookahead.root.solved = True
+        wanted = self.samples
+        while self._expand_all(lookahead, meter, wanted):
+            if self.model.is_certain_within(self.model.reach(self._root)):
+                lookahead.root.solved = True
+                return
+            wanted *= 2
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
         model = self.model
@@ -87,7 +88,7 @@ class Graph:
         self._forget(lookahead)
         try:
             self._states = list(decode_states(memory, lookahead.simulator))
-            self.model.restore([_key(state) for state in self._states], memory)
+            self.model.restore([lookahead.key(state) for state in self._states], memory)
         except (KeyError, ValueError) as error:
             raise RecordError("What was remembered of the world is missing or is something else.") from error
 
@@ -100,36 +101,50 @@ class Graph:
     def _forget(self, lookahead: Lookahead) -> None:
         self._model, self._states = Model(len(lookahead.simulator.actions)), []
 
-    def _foreseen(self, root: Node) -> bool:
+    def _foreseen(self, lookahead: Lookahead) -> bool:
         """Whether the model knows of what the last action led to."""
+        root = lookahead.root
         if root.parent is None or root.action is None:
             return True
-        before = self.model.keys.get(_key(root.parent.state), END)
-        now = self.model.keys.get(_key(root.state), END)
-        known = list(self.model.outcomes(before, root.action)) if before != END else []
-        return not known or any(outcome.state == now for outcome in known)
+        before = self.model.keys.get(lookahead.key(root.parent.state), END)
+        now = self.model.keys.get(lookahead.key(root.state), END)
+        if before == END or not self.model.is_certain(before, root.action):
+            return True
+        (known,) = self.model.outcomes(before, root.action)
+        return known.state == now
 
     def _number(self, state: State) -> int:
-        number = self.model.number(_key(state))
+        assert self._lookahead is not None
+        number = self.model.number(self._lookahead.key(state))
         if number == len(self._states):
             self._states.append(state)
         return number
 
-    def _expand(self, lookahead: Lookahead, meter: Meter, frontier: _Frontier, state: int, action: int) -> bool:
+    def _expand_all(self, lookahead: Lookahead, meter: Meter, wanted: int) -> bool:
+        """Expand all states within reach, with so many draws of what is not certain; False if there was no time."""
+        frontier = _Frontier(self, self.model.reach(self._root), wanted)
+        return all(
+            self._expand(lookahead, meter, frontier, state, action, wanted)
+            for state in frontier
+            for action in range(self.model.actions)
+        )
+
+    def _expand(
+        self, lookahead: Lookahead, meter: Meter, frontier: _Frontier, state: int, action: int, wanted: int
+    ) -> bool:
         """Try an action, again and again while it does not lead out of the cell; False if the budget is exhausted.
 
         Steps may be so small that nothing new is met within one.
         """
         cell = frontier.cell(state)
-        while not self.model.is_certain(state, action):
+        while not self.model.is_known(state, action, wanted):
             if meter.exhausted(lookahead, besides=1):
                 return False
-            following, reward, terminal = lookahead.simulate(self._states[state], action)
+            (following, reward, terminal), certain = lookahead.draw(self._states[state], action)
             target = END if terminal else self._number(following)
-            self.model.add(state, action, target, reward, certain=True)
-            if terminal or not frontier.enter(target, state) or frontier.cell(target) != cell:
-                break
-            state = target
+            self.model.add(state, action, target, reward, certain=certain)
+            if not terminal and frontier.enter(target, state) and certain and frontier.cell(target) == cell:
+                state = target
         return True
 
     def _worth(self, reach: Reach) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -143,8 +158,8 @@ class Graph:
 class _Frontier:
     """The states within reach that were not expanded; iterating takes them in their order."""
 
-    def __init__(self, graph: Graph, reach: Reach) -> None:
-        self._graph = graph
+    def __init__(self, graph: Graph, reach: Reach, wanted: int) -> None:
+        self._graph, self._wanted = graph, wanted
         self._cells = Cells(graph.cells)
         states = [graph._states[state] for state in reach.order.tolist()]
         self._cells.widen(np.stack([state.observation for state in states]))
@@ -170,7 +185,7 @@ class _Frontier:
         rank = _OLD if cell in self._taken else _NEW
         self._taken.add(cell)
         model = self._graph.model
-        if depth < self._graph.horizon and not all(model.is_certain(state, a) for a in range(model.actions)):
+        if depth < self._graph.horizon and not model.is_expanded(state, self._wanted):
             heapq.heappush(self._queue, (rank, depth, len(self._depth), state))
 
     def __iter__(self) -> _Frontier:
@@ -180,7 +195,3 @@ class _Frontier:
         if not self._queue:
             raise StopIteration
         return heapq.heappop(self._queue)[-1]
-
-
-def _key(state: State) -> bytes:
-    return state.observation.tobytes()

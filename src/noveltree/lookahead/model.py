@@ -104,9 +104,14 @@ class Model:
         """Whether an action was tried and has one outcome only."""
         return bool(self._certain[state * self.actions + action])
 
-    def best_reward(self) -> float:
-        """The greatest reward that was met; 0 if there is none."""
-        return max(self._reward, default=0.0)
+    def is_expanded(self, state: int, draws: int) -> bool:
+        """Whether all actions of a state are known."""
+        return all(self.is_known(state, action, draws) for action in range(self.actions))
+
+    def is_certain_within(self, reach: Reach) -> bool:
+        """Whether all that was tried in these states has one outcome only."""
+        first, _, _, _, certain, _ = self._kernel_arrays()
+        return not np.any((first[reach.order] != END) & (certain[reach.order] == 0))
 
     def reach(self, root: int) -> Reach:
         """What can be reached from a state."""

@@ -11,6 +11,7 @@ from noveltree.lookahead.action_set import ActionSet
 from noveltree.lookahead.backup import Backup
 from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.duplicates import Duplicates
+from noveltree.lookahead.marked_node import MarkedNode
 from noveltree.lookahead.planner import ActionValues
 from noveltree.lookahead.pruning import Pruning
 from noveltree.lookahead.questions import POLICY, Planning, ask
@@ -41,7 +42,10 @@ class AllActions:
 
 @dataclass(slots=True)
 class Rollouts:
-    """RIW(1) with any pruning, any base policy and any backup."""
+    """RIW(1) with any pruning, any base policy and any backup.
+
+    A rollout samples transitions: what an action leads to is drawn anew each time, unless it is certain.
+    """
 
     pruning: Pruning
     horizon: int
@@ -68,6 +72,10 @@ class Rollouts:
     def action_values(self, lookahead: Lookahead) -> ActionValues:
         return self.backup.action_values(lookahead)
 
+    @property
+    def needs_certainty(self) -> bool:
+        return issubclass(self.node_type, MarkedNode)  # whose rules know one outcome of an action
+
     def memory(self) -> Arrays:
         return self.actions.memory()
 
@@ -85,7 +93,7 @@ class Rollouts:
             if action is None:
                 break
             child = node.children[action]
-            if child is None:
+            if child is None or not child.certain:
                 if meter.exhausted(lookahead):
                     return
                 if left is not None:
@@ -93,12 +101,12 @@ class Rollouts:
                         return
                     left -= 1
                 child = yield from self.pruning.generate(lookahead, node, action)
-                if self.duplicates is not None:
+                if self.duplicates is not None and child.draws == 1:
                     self.duplicates.learn(child)
             else:
                 self.pruning.meet_again(lookahead, child)
             node = child
-        update_solved_labels(node, root)
+        update_solved_labels(node, root, lookahead.samples)
 
     def _sample(self, node: Node, root: Node, rng: np.random.Generator) -> int | None:
         """An unsolved action that is not left out as a probable duplicate; None if none is left."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from noveltree.simulators import Simulator, State
+from noveltree.simulators import Simulator, State, chance_of
 
 #: What is said instead of an agent's name to have one chosen.
 AUTO = "auto"
@@ -43,6 +43,8 @@ class Probe:
     """Walks that met a terminal state."""
     again: float
     """The share of states that were met before."""
+    drawn: float
+    """The share of actions about which chance decided."""
     kind: str
     """What is observed: an image, whole numbers, or continuous numbers."""
     variables: int
@@ -58,20 +60,25 @@ class AutoChoice:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-def probe(simulator: Simulator) -> Probe:
-    """Look at a simulator on random walks; an action is held for some steps on every other one."""
+def probe(simulator: Simulator, start: State | None = None) -> Probe:
+    """Look at a simulator on random walks from a start; an action is held for some steps on every other one."""
     rng = np.random.default_rng(0)
-    start = simulator.start()
+    start = simulator.start() if start is None else start
+    chance = chance_of(simulator)
     seen = {start.observation.tobytes()}
     rewards: list[float] = []
-    again = ended = walks = 0
+    again = ended = walks = drawn = 0
     while len(rewards) < PROBED:
         state, action = start, 0
         walks += 1
         for step in range(min(_WALK, PROBED - len(rewards))):
             if step % _HELD == 0 or walks % 2:
                 action = int(rng.integers(len(simulator.actions)))
-            state, reward, terminal = simulator.step(state, action)
+            if chance is None:
+                state, reward, terminal = simulator.step(state, action)
+            else:
+                (state, reward, terminal), certain = chance.draw(state, action, int(rng.integers(2**63)))
+                drawn += not certain
             rewards.append(reward)
             key = state.observation.tobytes()
             again += key in seen
@@ -87,14 +94,15 @@ def probe(simulator: Simulator) -> Probe:
         cost=float(np.mean(np.array(rewards) < 0)),
         ended=ended,
         again=again / len(rewards),
+        drawn=drawn / len(rewards),
         kind=_kind(start),
         variables=start.observation.size,
     )
 
 
-def choose_agent(simulator: Simulator) -> AutoChoice:
-    """Look at a simulator, and choose an agent for it."""
-    return choose(probe(simulator))
+def choose_agent(simulator: Simulator, start: State | None = None) -> AutoChoice:
+    """Look at a simulator, from a start that may not be its own, and choose an agent for it."""
+    return choose(probe(simulator, start))
 
 
 def choose(found: Probe) -> AutoChoice:
@@ -127,13 +135,18 @@ def choose(found: Probe) -> AutoChoice:
         return AutoChoice(
             "graph",
             f"{found.again:.0%} of the states of random walks had been met before, so that the world is small. "
-            "Value iteration over a graph of its states finds the best way through it.",
+            f"Value iteration over a graph of its states finds {_best_way(found)}.",
         )
     return AutoChoice(
         "riw-d",
         f"Only {found.again:.0%} of the states of random walks had been met before, so that the world is large. "
         "Rollouts that are pruned by the novelty of what is observed look far ahead in such worlds.",
     )
+
+
+def _best_way(found: Probe) -> str:
+    share = f"about {found.drawn:.0%} of all actions"
+    return f"what is best on average, for chance decides {share}" if found.drawn else "the best way through it"
 
 
 def _kind(start: State) -> str:

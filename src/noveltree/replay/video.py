@@ -75,12 +75,12 @@ def _film(record: EpisodeRecord, steps: range | None, every: int, progress: Prog
     count = 0
     with contextlib.closing(record.protocol.make_simulator()) as simulator:
         assert isinstance(simulator, Atari)
-        transitions = replay_actions(simulator, record.episode)
+        transitions = replay_actions(simulator, record.episode, record.chance)
         for step, action in enumerate(actions):
             state = next(transitions).state
             assert isinstance(state, AtariState)
             if steps is None or step in steps:
-                for frame in simulator.film(state, action):
+                for frame in simulator.film(state, action, record.chance.dice(step)):
                     if count % every == 0:
                         yield frame
                     count += 1

@@ -12,6 +12,7 @@ parents come before their children. There is an array for each slot of the nodes
     units, units.known              (nodes with units, units), and which nodes these are
     state.observation               (nodes, ...)
     state.bytes, state.end          the encoded states one after another, and where each of them ends
+    draws, certain                  where chance decides; outcomes of an action follow each other backwards
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.errors import InputError, RecordError
-from noveltree.simulators.simulator import Simulator, State, StorableStates
+from noveltree.simulators.simulator import Simulator, State, StorableStates, chance_of
 from noveltree.tree.base_policy import UNIFORM, BasePolicy, Probabilities
 from noveltree.tree.lookahead import Lookahead
 from noveltree.tree.node import HISTORY, Node
@@ -37,6 +38,8 @@ _NONE = -1
 _UNKNOWN, _UNIFORM, _PROBABILITIES = range(3)
 #: The slots of every node that hold a number or a label.
 _NUMBERS = ("reward", "value", "time", "number", "terminal", "cached", "novel", "witness", "solved")
+#: Those of them that tell something where chance decides.
+_DRAWN = ("draws", "certain")
 #: What the other arrays hold, as kinds of numpy's types.
 _KINDS = {
     "parent": "i",
@@ -111,7 +114,7 @@ def store_lookahead(lookahead: Lookahead) -> StoredLookahead:
         "units.known": np.array([node.units is not None for node in nodes], dtype=np.bool_),
         **encode_states([node.state for node in nodes], lookahead.simulator),
     }
-    for name in (*_NUMBERS, *_added_slots(lookahead.node_type)):
+    for name in _number_slots(lookahead.simulator, lookahead.node_type):
         arrays[name] = _numbers(name, [getattr(node, name) for node in nodes])
     counts = Counts(
         ancestors=len(ancestors),
@@ -127,11 +130,18 @@ def store_lookahead(lookahead: Lookahead) -> StoredLookahead:
     return StoredLookahead(arrays, counts)
 
 
-def restore_lookahead(stored: StoredLookahead, simulator: Simulator, *, node_type: type[Node] = Node) -> Lookahead:
+def restore_lookahead(
+    stored: StoredLookahead,
+    simulator: Simulator,
+    *,
+    node_type: type[Node] = Node,
+    rng: np.random.Generator | None = None,
+    samples: int = 1,
+) -> Lookahead:
     """The lookahead that was stored, over a simulator of the same game; complain if it cannot be one."""
     storage = _storage_of(simulator)
     arrays, counts, actions = stored.arrays, stored.counts, len(simulator.actions)
-    numbers = (*_NUMBERS, *_added_slots(node_type))
+    numbers = _number_slots(simulator, node_type)
     _check_sizes(arrays, actions, numbers)
     _check_tree(arrays, counts, actions)
     parents, costs, known = (arrays[n].tolist() for n in ("parent", "termination_cost", "termination_cost.known"))
@@ -147,7 +157,7 @@ def restore_lookahead(stored: StoredLookahead, simulator: Simulator, *, node_typ
         node.unsolved = np.flatnonzero(arrays["unsolved"][i]).tolist()
         if i > counts.ancestors:  # ancestors of the root have no children any more
             assert parent is not None
-            parent.children[action] = node
+            node.next_outcome, parent.children[action] = parent.children[action], node
         nodes.append(node)
     known_units = [node for node, known in zip(nodes, arrays["units.known"].tolist(), strict=True) if known]
     for node, row in zip(known_units, arrays["units"], strict=True):
@@ -162,6 +172,8 @@ def restore_lookahead(stored: StoredLookahead, simulator: Simulator, *, node_typ
         base_policy=UNIFORM if counts.uniform else None,
         termination_cost=counts.termination_cost,
         node_type=node_type,
+        rng=rng,
+        samples=samples,
     )
     lookahead.root = root
     lookahead.kept = counts.kept
@@ -202,6 +214,12 @@ def _ancestors(node: Node) -> Iterator[Node]:
     while node.parent is not None:
         node = node.parent
         yield node
+
+
+def _number_slots(simulator: Simulator, node_type: type[Node]) -> tuple[str, ...]:
+    """The slots that hold a number or a label, and tell something."""
+    drawn = () if chance_of(simulator) is None else _DRAWN
+    return (*_NUMBERS, *drawn, *_added_slots(node_type))
 
 
 def _added_slots(node_type: type[Node]) -> list[str]:
@@ -282,9 +300,18 @@ def _check_tree(arrays: Arrays, counts: Counts, actions: int) -> None:
         and np.all(parent < np.arange(parent.size))
         and np.all(action >= np.where(parent == _NONE, _NONE, 0))
         and np.all(action < actions)
-        and np.unique(parent[below] * actions + action[below]).size == parent.size - root - 1
+        and _have_outcomes(arrays, parent[below] * actions + action[below], below)
         and np.array_equal(time[1:], time[parent[1:]] + 1)
         and np.all(arrays["base_policy"] <= _PROBABILITIES)
         and np.all(np.diff(arrays["state.end"], prepend=0) >= 0)
     ):
         raise RecordError("The nodes of a stored lookahead do not form a tree.")
+
+
+def _have_outcomes(arrays: Arrays, places: NDArray[Any], below: slice) -> bool:
+    """Whether every action has one outcome, or where chance decides at least one draw for each."""
+    if "draws" not in arrays:
+        return np.unique(places).size == places.size
+    counts = np.unique(places, return_counts=True)[1]
+    unsure = np.count_nonzero(~arrays["certain"][below])
+    return bool(np.all(arrays["draws"] >= 1) and counts[counts > 1].sum() <= unsure)
