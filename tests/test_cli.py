@@ -665,6 +665,8 @@ def test_agents_lists_the_agents(cli: Cli) -> None:
         "vae-iw",
         "alphazero",
         "p-iw",
+        "graph",
+        "r-max",
         "2bfs",
     }
     assert (rows["riw-d"]["novelty"], "features" in rows["riw-d"]["settings"]) == ("depth", True)

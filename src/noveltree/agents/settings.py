@@ -134,6 +134,15 @@ class Settings(SettingsModel):
         "width of the novelty of abstract states: n, over all tiles at once, or 1, over each", default="n"
     )
 
+    cells: int = setting(
+        "about how many cells the space of continuous observations is cut into",
+        default=4_000,
+        ge=2,
+    )
+    known_after: int = setting(
+        "draws after which what an action leads to counts as known, in R-max", default=1, ge=1
+    )
+
     @property
     def bins(self) -> Bins | None:
         """How continuous variables are divided, if they are."""

@@ -17,7 +17,7 @@ from noveltree.cli.console import LiveLine, completion, counted, duration, err, 
 from noveltree.cli.options import CONDITIONS, PLANNING, protocol_options, takes
 from noveltree.episodes import Decision, End, Play
 from noveltree.errors import INTERRUPTED, InputError
-from noveltree.protocol import DEFAULT_PRESET, PRESETS, make_protocol
+from noveltree.protocol import AUTO, DEFAULT_PRESET, PRESETS, AutoChoice, make_protocol
 from noveltree.records import EpisodeRecord, check_writable
 from noveltree.replay import check_camera, check_video, render_episode
 from noveltree.simulators import all_names
@@ -40,9 +40,9 @@ def play(
     agent: Annotated[
         str | None,
         typer.Option(
-            help="The agent; `noveltree agents` lists them.",
+            help="The agent; `noveltree agents` lists them, `auto` chooses one.",
             show_default="riw-c",
-            autocompletion=completion(AGENTS),
+            autocompletion=completion([*AGENTS, AUTO]),
         ),
     ] = None,
     preset: Annotated[
@@ -88,17 +88,21 @@ def play(
 
       noveltree play worlds/maze.py:Maze --option size=9 --levels 0-9 --episodes 10
 
+      noveltree play CliffWalking-v1 --agent auto --budget 500
+
       noveltree play qbert --weights runs/qbert-n-cpl-seed0
     """
     if weights is not None:
         need_extra("Playing with networks", ("onnx", "onnxruntime", "safetensors"))
-    run = run_to_play(weights, agent)
+        if agent == AUTO:
+            raise InputError("Weights are those of one agent: leave out --agent auto.")
+    run = run_to_play(weights, None if agent == AUTO else agent)
     choices |= {"agent": agent, **_chosen_budget(budget, seconds, frames)}
     if run is not None:
         choices = choices_of_run(run, game, choices)
     with LiveLine(quiet=json) as line:
         line.update(f"Making {game}")
-        protocol = make_protocol(game, preset=preset, **choices)
+        protocol = make_protocol(game, preset=preset, on_auto=_report_choice, **choices)
     if video is not None:
         check_video(video)
     steps = min(max_steps or protocol.max_steps, protocol.max_steps)
@@ -154,6 +158,10 @@ class _Progress:
             f"score {self._score:,.10g}  step {done:,} of {self._steps:,}  "
             f"{self._interactions / elapsed:,.0f} interactions/s  at most {duration(left)} left  {self._what}"
         )
+
+
+def _report_choice(choice: AutoChoice) -> None:
+    err.print(f"Agent: {choice.agent}. {choice.why}", soft_wrap=True)
 
 
 def _report_failure(file: Path) -> None:

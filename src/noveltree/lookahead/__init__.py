@@ -41,6 +41,7 @@ from noveltree.lookahead.cached_nodes import NeverTested as NeverTested
 from noveltree.lookahead.cached_nodes import TestedFirst as TestedFirst
 from noveltree.lookahead.cached_nodes import TestedWhenMet as TestedWhenMet
 from noveltree.lookahead.duplicates import Duplicates as Duplicates
+from noveltree.lookahead.graph import Graph as Graph
 from noveltree.lookahead.hierarchical import Hierarchical as Hierarchical
 from noveltree.lookahead.low_level import LowLevelSearch as LowLevelSearch
 from noveltree.lookahead.marked_node import MarkedNode as MarkedNode
@@ -71,6 +72,7 @@ from noveltree.lookahead.questions import Answers as Answers
 from noveltree.lookahead.questions import Planning as Planning
 from noveltree.lookahead.questions import Question as Question
 from noveltree.lookahead.questions import ask as ask
+from noveltree.lookahead.rmax import RMax as RMax
 from noveltree.lookahead.rollout import AllActions as AllActions
 from noveltree.lookahead.rollout import Rollouts as Rollouts
 from noveltree.lookahead.rollout import sample_unsolved_child as sample_unsolved_child

@@ -13,6 +13,7 @@ from noveltree.errors import InputError, UnknownNameError
 from noveltree.features import PRECISION, default_features, learn_ranges
 from noveltree.learning.settings import LearnerSettings
 from noveltree.lookahead import check_chance
+from noveltree.protocol.auto import AUTO, AutoChoice, choose_agent
 from noveltree.protocol.choices import Choices, read_choices
 from noveltree.protocol.hashing import FIRST_EDITION
 from noveltree.protocol.learners import default_learning
@@ -22,6 +23,7 @@ from noveltree.reading import validated
 from noveltree.simulators import (
     SIMULATOR_KINDS,
     Chance,
+    Observed,
     Simulator,
     SimulatorKind,
     SimulatorSettings,
@@ -41,6 +43,7 @@ def make_protocol(
     *,
     simulator: str | Callable[..., Any] | None = None,
     preset: str = DEFAULT_PRESET,
+    on_auto: Callable[[AutoChoice], None] | None = None,
     **choices: Any,
 ) -> Protocol:
     """The protocol of a preset for a game, with some of its settings chosen otherwise (None: not chosen).
@@ -50,12 +53,18 @@ def make_protocol(
     `path/to/file.py:Factory`. Instead, the class or function itself may be given as the `simulator`.
 
     A preset's settings that belong to its own agent, or to Atari, are left out where another agent or game is
-    chosen that does not have them.
+    chosen that does not have them. With the agent `auto` the simulator is looked at for a moment, and the
+    protocol is that of the agent which suits it; `on_auto` is told which and why.
     """
     if preset not in PRESETS:
         raise UnknownNameError("preset", preset, PRESETS)
     usual, chosen = PRESETS[preset].choices, read_choices(choices)
     kind, name = name_game(_named(game, simulator))
+    if chosen.agent == AUTO:
+        auto = _choose_agent(kind, name, chosen)
+        chosen = Choices(**{**auto.settings, **chosen.given(Choices.model_fields), "agent": auto.agent})
+        if on_auto is not None:
+            on_auto(auto)
     agent = get_agent(chosen.agent or usual.agent)
     learning = default_learning(agent) if chosen.learning is None else chosen.learning
     _check_fit(chosen, kind, name, agent)
@@ -87,6 +96,16 @@ def make_protocol(
         raise InputError(f"{agent.name} has no levels of its own to be evaluated in, because {why}.")
     protocol.make_budget()  # complains about a budget that allows no interaction
     return protocol
+
+
+def _choose_agent(kind: SimulatorKind, game: str, chosen: Choices) -> AutoChoice:
+    """The agent that suits a game, as it is played with what is chosen of its simulator."""
+    settings = validated(SimulatorSettings, {**dict(kind.defaults), **chosen.given(kind.takes)})
+    with contextlib.closing(kind.make(game, settings, Observed())) as simulator:
+        levels = settings.game_levels
+        return choose_agent(
+            simulator, None if levels is None else start_at(simulator, level_at(levels, 0), game=game)
+        )
 
 
 def _named(game: str | None, simulator: str | Callable[..., Any] | None) -> str:

@@ -13,5 +13,7 @@ from noveltree.tree.node import outcomes as outcomes
 from noveltree.tree.storage import Arrays as Arrays
 from noveltree.tree.storage import Counts as Counts
 from noveltree.tree.storage import StoredLookahead as StoredLookahead
+from noveltree.tree.storage import decode_states as decode_states
+from noveltree.tree.storage import encode_states as encode_states
 from noveltree.tree.storage import restore_lookahead as restore_lookahead
 from noveltree.tree.storage import store_lookahead as store_lookahead

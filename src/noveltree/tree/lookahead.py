@@ -43,7 +43,8 @@ class Lookahead:
         if self._chance is not None and rng is None:
             raise InputError("A lookahead over a simulator with chance needs a generator of random numbers (rng).")
         self._rng = None if self._chance is None else rng
-        self._key = simulator.key if isinstance(simulator, TellsApart) else _observed
+        #: By what states are told apart.
+        self.key = simulator.key if isinstance(simulator, TellsApart) else _observed
         self.samples = samples
         self._actions = len(simulator.actions)
         #: What a new node's base policy and termination cost are; None if they have to be asked for.
@@ -98,11 +99,11 @@ class Lookahead:
 
     def simulate(self, state: State, action: int) -> Transition:
         """One interaction with the simulator, counted, that leaves the tree as it is."""
-        return self._draw(state, action).transition
+        return self.draw(state, action).transition
 
     def expand(self, node: Node, action: int) -> Node:
         """One interaction: an outcome of C(node, action), which is added to the tree, or counted if it is there."""
-        draw = self._draw(node.state, action)
+        draw = self.draw(node.state, action)
         child = self._find(node, action, draw.transition)
         if child is None:
             return self._add(node, action, draw)
@@ -132,7 +133,8 @@ class Lookahead:
         child.state = draw.transition.state  # which may differ in what cannot be told apart
         return child
 
-    def _draw(self, state: State, action: int) -> Draw:
+    def draw(self, state: State, action: int) -> Draw:
+        """One interaction, counted, as `simulate`; and whether it could have led elsewhere."""
         self.interactions += 1
         return self._ask(state, action, 0 if self._rng is None else int(self._rng.integers(_DICE)))
 
@@ -154,7 +156,7 @@ class Lookahead:
         state, reward, terminal = transition
         for outcome in outcomes(node.children[action]):
             paid_alike = outcome.reward == reward and outcome.terminal == terminal
-            if paid_alike and self._key(outcome.state) == self._key(state):
+            if paid_alike and self.key(outcome.state) == self.key(state):
                 return outcome
         return None
 

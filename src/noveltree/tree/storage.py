@@ -92,7 +92,7 @@ class StoredLookahead:
 
 def store_lookahead(lookahead: Lookahead) -> StoredLookahead:
     """All nodes of a lookahead and the kept ancestors of its root, as arrays."""
-    storage = _storage_of(lookahead.simulator)
+    _storage_of(lookahead.simulator)  # complains about states that cannot be stored before anything else does
     if _kind(lookahead.base_policy) == _PROBABILITIES:
         raise InputError("A lookahead whose new nodes are born with probabilities cannot be stored.")
     ancestors = list(_ancestors(lookahead.root))[::-1]
@@ -100,7 +100,6 @@ def store_lookahead(lookahead: Lookahead) -> StoredLookahead:
     number = {node: i for i, node in enumerate(nodes)}
     actions = len(lookahead.root.children)
     costs = [node.termination_cost for node in nodes]
-    states = [storage.encode_state(node.state) for node in nodes]
     probabilities = [node.base_policy.values for node in nodes if isinstance(node.base_policy, Probabilities)]
     units = [node.units for node in nodes if node.units is not None]
     arrays: Arrays = {
@@ -113,9 +112,7 @@ def store_lookahead(lookahead: Lookahead) -> StoredLookahead:
         "base_policy.probabilities": np.array(probabilities, dtype=np.float64).reshape(-1, actions),
         "units": _stack(units) if units else np.empty((0, 0), dtype=np.bool_),
         "units.known": np.array([node.units is not None for node in nodes], dtype=np.bool_),
-        "state.observation": _stack([node.state.observation for node in nodes]),
-        "state.bytes": np.frombuffer(b"".join(states), dtype=np.uint8),
-        "state.end": np.cumsum([len(state) for state in states], dtype=np.int64),
+        **encode_states([node.state for node in nodes], lookahead.simulator),
     }
     for name in _number_slots(lookahead.simulator, lookahead.node_type):
         arrays[name] = _numbers(name, [getattr(node, name) for node in nodes])
@@ -186,6 +183,22 @@ def restore_lookahead(
     lookahead.deepest = counts.deepest
     lookahead.generated = counts.generated
     return lookahead
+
+
+def encode_states(states: Sequence[State], simulator: Simulator) -> Arrays:
+    """States as arrays: their observations, their bytes one after another, and where each of them ends."""
+    storage = _storage_of(simulator)
+    encoded = [storage.encode_state(state) for state in states]
+    return {
+        "state.observation": _stack([state.observation for state in states]),
+        "state.bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8),
+        "state.end": np.cumsum([len(state) for state in encoded], dtype=np.int64),
+    }
+
+
+def decode_states(arrays: Arrays, simulator: Simulator) -> Iterator[State]:
+    """The states that were encoded."""
+    return _states(arrays, _storage_of(simulator))
 
 
 def _storage_of(simulator: Simulator) -> StorableStates:
