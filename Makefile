@@ -2,36 +2,55 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALLED := $(VENV)/.installed
+ALL := $(VENV)/.installed
+# Whoever has all has what planning needs.
+PLANNING := $(if $(wildcard $(ALL)),$(ALL),$(VENV)/.planning)
+WATCHING := $(if $(wildcard $(ALL)),$(ALL),$(VENV)/.watching)
 
-.PHONY: help install system play watch test lint types layers page check bench clean
+.PHONY: help install planning system play watch test lint types layers page check bench clean
+.NOTPARALLEL:
 
 help:
-	@echo "make play    install, and play Breakout with RIW_C: score, episode file and video"
-	@echo "make watch   install, and show Breakout being played by RIW_C, with its lookaheads, in the browser"
-	@echo "make test    install, and run all tests"
+	@echo "make play    install what planning needs, and play Breakout with RIW_C: score, episode file and video"
+	@echo "make watch   install what the viewer needs, and show Breakout being played by RIW_C, with its lookaheads, in the browser"
+	@echo "make test    install all, and run all tests"
 	@echo "make system  a browser, LaTeX and node from Debian, for tests and the viewer's page (as root)"
 	@echo "make page    check the source of the viewer's page, and that the page in the package is built from it"
 	@echo "make check   lint, types, layers and tests: all that CI runs"
 	@echo "make bench   measure the cost of planning and learning relative to the raw emulator"
 	@echo "make clean   remove the virtual environment and caches"
 
-install: $(INSTALLED)
+install: $(ALL)
 
-$(INSTALLED): pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "noveltree needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,learn,minigrid,parquet,plot,ray,tensorboard,watch]'
+planning: $(PLANNING)
+
+# The environment is made anew each time, since the last time may have been interrupted; what is in it stays.
+define INSTALL
+$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "noveltree needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+$(PYTHON) -m venv $(VENV)
+$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
+endef
+
+$(VENV)/.planning: pyproject.toml constraints.txt
+	$(INSTALL) .
+	@touch $@
+
+$(VENV)/.watching: pyproject.toml constraints.txt
+	$(INSTALL) '.[watch]'
+	@touch $@
+
+$(ALL): pyproject.toml constraints.txt
+	$(INSTALL) '.[dev,learn,minatar,minigrid,parquet,plot,ray,retro,tensorboard,watch]'
 	@touch $@
 
 system:
 	timeout 600 apt-get update
 	timeout 1200 apt-get install --yes --no-install-recommends chromium fonts-dejavu nodejs npm texlive-latex-base texlive-latex-recommended
 
-play: install
+play: planning
 	$(BIN)/noveltree play breakout --agent riw-c --video play/breakout.mp4 --out play
 
-watch: install
+watch: $(WATCHING)
 	$(BIN)/noveltree watch breakout
 
 test: install

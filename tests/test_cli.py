@@ -80,11 +80,62 @@ def test_several_episodes_are_summed_up(cli: Cli) -> None:
     assert "Mean score of 2 episodes: " in cli("play", "corridor", "--episodes", 2).out
 
 
-def test_play_never_overwrites_an_episode(cli: Cli) -> None:
-    files = [cli("play", "corridor", "--json").object["episode_file"] for _ in range(2)]
-    assert len(set(files)) == 2
-    first, second = (read_episode(Path(file)) for file in files)
-    assert first.episode.column("action") == second.episode.column("action")  # the same seed
+def test_an_episode_that_is_there_already_is_not_written_again(cli: Cli) -> None:
+    first, second = (cli("play", "corridor", "--json").object for _ in range(2))
+    assert (first["repeated"], second["repeated"]) == (False, True)
+    assert first["episode_file"] == second["episode_file"]
+    told = cli("play", "corridor").out
+    assert told.endswith(f"Episode: {first['episode_file']} (it was there already: the same decisions)\n")
+    assert [str(file) for file in Path("episodes").iterdir()] == [first["episode_file"]]
+
+
+def test_play_never_overwrites_another_episode(cli: Cli) -> None:
+    def play(*more: object) -> str:
+        return str(cli("play", "corridor", "--agent", "random", "--json", *more).object["episode_file"])
+
+    files = [play("--max-steps", 2), play("--max-steps", 3), play("--max-steps", 3, "--action-values")]
+    assert len(set(files)) == 3
+    assert [read_episode(Path(file)).episode.steps for file in files] == [2, 3, 3]
+    assert [play("--max-steps", 3), play("--max-steps", 3, "--action-values"), play("--max-steps", 2)] == [
+        *(files[1], files[2], files[0])
+    ]
+    Path(files[0]).write_text("{}")
+    assert play("--max-steps", 2) not in files  # a damaged file is nobody's
+    assert Path(files[0]).read_text() == "{}"
+
+
+MORE = "another agent (--agent {}; `noveltree agents` lists them)."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (["corridor"], ""),  # which is solved
+        (
+            ["corridor", "--budget", 2, "--max-steps", 3],
+            "There was no reward. Try more steps or a larger budget (--budget 10) or " + MORE.format("uct"),
+        ),
+        (
+            ["montezuma_revenge", "--agent", "uct", "--frames", 30, "--max-frames", 45],
+            "There was no reward. Try a larger budget (--frames 150) or " + MORE.format("riw-c"),
+        ),
+        (
+            ["FrozenLake8x8-v1", "--agent", "random", "--episodes", 2],
+            "There was no reward. Try " + MORE.format("uct"),
+        ),
+        (
+            ["CliffWalking-v1", "--seconds", 0.01, "--max-steps", 2],
+            "There were costs, and no end. Try more steps or a larger budget (--seconds 0.05) or "
+            + MORE.format("bfs"),
+        ),
+    ],
+)
+def test_an_agent_that_found_no_reward_says_so_and_what_to_try(
+    cli: Cli, arguments: list[object], advice: str
+) -> None:
+    last = cli("play", *arguments).out.splitlines()[-1]
+    assert last == advice if advice else "Try" not in last
+    assert cli("play", *arguments, "--json").object["score"] is not None  # one line, and nothing else
 
 
 def test_the_settings_reach_the_protocol(cli: Cli) -> None:
@@ -371,7 +422,7 @@ def test_a_disk_that_is_full_keeps_the_episodes_before(cli: Cli, monkeypatch: py
         (
             ["corridor", "--video", "film.mp4"],
             2,
-            "Only Atari episodes can be filmed, and corridor is not an Atari game.",
+            "There is nothing to film in corridor: its simulator has no pictures",
         ),
         (["breakout", "--video", "a_file/film.mp4"], 1, "Cannot write to a_file: Not a directory."),
         (["corridor", "--out", "a_file"], 1, "Cannot write to a_file: Not a directory."),
@@ -443,6 +494,7 @@ def test_verify_exits_with_1_when_a_replay_gives_another_score(
             {
                 "file": str(episode),
                 "holds": False,
+                "replayed": True,
                 "score": 1.0,
                 "finding": "step 0 paid 0.5, not 0 as recorded",
             }
@@ -613,6 +665,8 @@ def test_agents_lists_the_agents(cli: Cli) -> None:
         "vae-iw",
         "alphazero",
         "p-iw",
+        "graph",
+        "r-max",
         "2bfs",
     }
     assert (rows["riw-d"]["novelty"], "features" in rows["riw-d"]["settings"]) == ("depth", True)

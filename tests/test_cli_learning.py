@@ -341,8 +341,7 @@ def test_what_is_not_installed_is_named_with_how_to_install_it(
     with missing(package):
         result = cli(*arguments)
     assert result.sentence == (
-        f"{what} needs {package}, which the extra '{extra}' installs: "
-        f"pip install --constraint constraints.txt 'noveltree[{extra}]'."
+        f"{what} needs {package}, which the extra '{extra}' installs: pip install \"noveltree[{extra}]\"."
     )
     assert result.code == 2
 

@@ -77,6 +77,25 @@ def test_an_interrupt_at_any_instant_is_one_line(tmp_path: Path, five: Path, com
         wait_until(lambda children=children: not any(map(is_alive, children)))
 
 
+@pytest.mark.parametrize("number", INTERRUPTS)
+def test_an_interrupt_while_the_command_line_is_imported_is_one_line(number: signal.Signals) -> None:
+    program = f"""
+import signal, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "noveltree.cli":
+            signal.raise_signal({number})
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background, it is ignored
+sys.meta_path.insert(0, Finder())
+from noveltree.__main__ import main
+main()
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "Interrupted.\n")
+
+
 def test_verifying_a_directory_ends_at_once(tmp_path: Path, five: Path) -> None:
     process = start(f"verify {five} --workers 2", tmp_path)
     wait_until(lambda: len(children_of(process.pid)) >= 2)  # the workers

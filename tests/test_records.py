@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import itertools
 import json
 import os
 from collections.abc import Callable
@@ -21,10 +22,10 @@ from noveltree.records import (
     check_writable,
     encode_episode,
     read_episode,
-    unused,
     write_atomically,
     write_episode,
 )
+from noveltree.records.files import numbered
 from noveltree.replay import Verification, verify_episode
 from tests.support.agents import PLAYABLE_AT_ONCE
 
@@ -476,15 +477,9 @@ def test_a_file_in_the_way_of_a_directory_is_named(tmp_path: Path) -> None:
             write_atomically(directory / "x", b"")
 
 
-def test_an_unused_name_is_never_one_that_exists(tmp_path: Path) -> None:
-    path = tmp_path / "episode.v1.json"
-    names = []
-    for _ in range(4):
-        name = unused(path)
-        assert not name.exists()
-        name.touch()
-        names.append(name.name)
-    assert names == ["episode.v1.json", "episode.v1-2.json", "episode.v1-3.json", "episode.v1-4.json"]
+def test_files_that_would_be_called_the_same_are_numbered() -> None:
+    names = [path.name for path in itertools.islice(numbered(Path("episode.v1.json")), 3)]
+    assert names == ["episode.v1.json", "episode.v1-2.json", "episode.v1-3.json"]
 
 
 def test_every_field_of_a_decision_is_recorded(file: Path) -> None:

@@ -15,7 +15,8 @@ export interface World {
   budget: number | null;
   seed: number;
   index: number;
-  frames: number;
+  /** How long a decision takes at the speed of the console. */
+  seconds: number;
   lives: number | null;
   t: number;
   discount: number;

@@ -165,7 +165,7 @@ def _parse_games(text: str) -> list[str]:
 
 def _parse_budgets(text: str) -> list[int]:
     try:
-        budgets = [int(part) for part in text.split(",")]
+        budgets = sorted({int(part) for part in text.split(",")})
     except ValueError:
         raise InputError(f"Budgets are whole numbers separated by commas, not {text!r}.") from None
     if min(budgets) < 1:

@@ -25,8 +25,9 @@ from noveltree.benchmark.estimate import Estimate, estimate, makespan
 from noveltree.benchmark.plan import protocols_of
 from noveltree.benchmark.suite import CONDITIONS
 from noveltree.benchmark.template import TEMPLATE
-from noveltree.cli.benchmark_run import Where, run_in_view
+from noveltree.cli.benchmark_run import Where, need_packages, run_in_view
 from noveltree.cli.benchmark_view import View, summary
+from noveltree.cli.common import Import
 from noveltree.cli.console import (
     completion,
     cores,
@@ -42,6 +43,8 @@ from noveltree.cli.options import protocol_options, takes
 from noveltree.errors import InputError
 from noveltree.records.files import check_writable, write_atomically
 from noveltree.results import collect as collect_episodes
+from noveltree.simulators import name_game
+from noveltree.simulators.games import SUITES as GAME_SUITES
 
 app = typer.Typer(
     help="Games x agents x trials: plan, run on this machine or on a cluster, collect.", no_args_is_help=True
@@ -117,6 +120,7 @@ def plan(
     episodes: _Episodes = None,
     workers: _Workers = None,
     every: Annotated[bool, typer.Option("--all", help="Print every trial.")] = False,
+    imports: Import = False,
     json: _Json = False,
     **conditions: Any,
 ) -> None:
@@ -214,6 +218,7 @@ def run(
     episodes: _Episodes = None,
     executor: _Executor = "local",
     address: _Address = None,
+    imports: Import = False,
     json: _Json = False,
     **conditions: Any,
 ) -> None:
@@ -230,8 +235,10 @@ def run(
       noveltree benchmark run paper --out /shared/paper --executor ray --address 10.0.0.1:6379
     """
     wanted = _part(suite, games, agents, trials, episodes, conditions)
-    directory = BenchmarkDirectory.create(out_dir, wanted, plan_suite(wanted))
-    _run(directory, Where(executor, address, workers, trial_workers), json=json)
+    where = Where(executor, address, workers, trial_workers)
+    planned = plan_suite(wanted)
+    need_packages(planned)
+    _run(BenchmarkDirectory.create(out_dir, wanted, planned), where, json=json)
 
 
 @app.command()
@@ -241,6 +248,7 @@ def resume(
     trial_workers: _TrialWorkers = 1,
     executor: _Executor = "local",
     address: _Address = None,
+    imports: Import = False,
     json: _Json = False,
 ) -> None:
     """Resume a benchmark: the same as running its suite again.
@@ -257,6 +265,7 @@ def retry_failed(
     trial_workers: _TrialWorkers = 1,
     executor: _Executor = "local",
     address: _Address = None,
+    imports: Import = False,
     json: _Json = False,
 ) -> None:
     """Retry the trials that failed up to three times, and resume the rest.
@@ -374,6 +383,9 @@ def _part(
     chosen = {name: value for name, value in conditions.items() if value is not None}
     if not chosen and (games, agents, trials, episodes) == (None, None, None, None):
         return suite
+    for game in _split(games) or ():
+        if game not in GAME_SUITES:
+            name_game(game)
     return suite.part(
         games=_split(games), agents=_split(agents), trials=trials, episodes=episodes, conditions=chosen
     )

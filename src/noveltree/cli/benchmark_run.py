@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import typer
 
-from noveltree.benchmark import BenchmarkDirectory, run_benchmark
+from noveltree.benchmark import BenchmarkDirectory, PlannedTrial, run_benchmark
 from noveltree.benchmark.directory import TrialStatus
 from noveltree.benchmark.executors import Executor, LocalExecutor
 from noveltree.cli.benchmark_view import View
@@ -37,12 +37,17 @@ class Where:
         return RayExecutor(self.address, most=self.workers, cores_per_trial=self.trial_workers)
 
 
+def need_packages(trials: Iterable[PlannedTrial]) -> None:
+    """Raise InputError if some of the trials need packages that are not installed."""
+    if any(trial.protocol.training_interactions for trial in trials):
+        need_extra("Training")
+
+
 def run_in_view(
     directory: BenchmarkDirectory, where: Where, view: View, *, to_resume: Sequence[str]
 ) -> list[TrialStatus]:
     """Run what is left of a benchmark; where its trials stand then. `to_resume` is the command that resumes it."""
-    if any(trial.protocol.training_interactions for trial in directory.trials):
-        need_extra("Training")
+    need_packages(directory.trials)
     try:
         with view, apart_from_results(where.executor):
             return run_benchmark(directory, where.make(), trial_workers=where.trial_workers, on_change=view.show)

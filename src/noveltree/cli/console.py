@@ -6,14 +6,15 @@ import json
 import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from typing import Any
 
 from rich.console import Console
 from rich.live import Live
-from rich.table import Table
 
+from noveltree.cli.tables import table as table
 from noveltree.wording import counted as counted
 
 # No markup: brackets and colons in names of files and games are just characters.
@@ -21,6 +22,8 @@ from noveltree.wording import counted as counted
 out = Console(highlight=False, markup=False, emoji=False)
 #: Errors and warnings.
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+#: Seconds without news after which a live line says so.
+_PATIENCE = 10.0
 
 
 def print_json(value: Any) -> None:
@@ -41,24 +44,25 @@ def _finite(value: Any) -> Any:
             return value
 
 
-def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
-    """A plain table; `right` names the columns that hold numbers."""
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        made.add_column(column, justify="right" if column in right else "left")
-    return made
-
-
 class LiveLine:
-    """One line that is rewritten in place on a terminal, below all that is printed to `out`; elsewhere nothing."""
+    """One line that is rewritten in place on a terminal, below all that is printed to `out`; elsewhere nothing.
+
+    If it is not rewritten for long, because a simulator takes its time, it says for how long. A quiet one keeps
+    what simulators print apart from the one object that is printed.
+    """
 
     def __init__(self, *, quiet: bool = False) -> None:
+        self._line, self._updated = "", time.monotonic()
+        self._quiet = quiet
         self._live = (
-            Live(console=out, transient=True, refresh_per_second=8) if out.is_terminal and not quiet else None
+            Live(get_renderable=self._shown, console=out, transient=True, refresh_per_second=8)
+            if out.is_terminal and not quiet
+            else None
         )
 
     def __enter__(self) -> LiveLine:
-        self._context: AbstractContextManager[object] = self._live if self._live is not None else nullcontext()
+        otherwise = redirect_stdout(sys.stderr) if self._quiet else nullcontext()
+        self._context: AbstractContextManager[object] = otherwise if self._live is None else self._live
         self._context.__enter__()
         return self
 
@@ -66,12 +70,24 @@ class LiveLine:
         self._context.__exit__(*exception)
 
     def update(self, line: str) -> None:
-        if self._live is not None:
-            self._live.update(line[: out.width - 1])
+        self._line, self._updated = line, time.monotonic()
+
+    def _shown(self) -> str:
+        waited = time.monotonic() - self._updated
+        waiting = f"waiting for {duration(waited)}  " if waited >= _PATIENCE else ""
+        return beginning(f"{waiting}{self._line}", out.width - 1)
 
     def warn(self, text: str) -> None:
         """Print a warning above the line."""
         (err if self._live is None else out).print(text, soft_wrap=True)
+
+
+def beginning(line: str, width: int) -> str:
+    """As much of a line as fits, without half a word or half a number at its end."""
+    if len(line) <= width:
+        return line
+    end = line.rfind(" ", 0, width + 1)
+    return line[:end].rstrip() if end > 0 else line[:width]
 
 
 def completion(names: Iterable[str]) -> Callable[[str], list[str]]:

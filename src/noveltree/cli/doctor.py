@@ -12,6 +12,7 @@ from rich.text import Text
 
 from noveltree.cli.console import LiveLine, out, print_json
 from noveltree.errors import NoveltreeError
+from noveltree.kernels import kept_in, kernel
 from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, check_simulator
 from noveltree.simulators.games import (
     HIDDEN_STATE_GAMES,
@@ -22,17 +23,23 @@ from noveltree.simulators.games import (
     canonical_game,
 )
 from noveltree.version import __version__
+from noveltree.wording import installing
 
 _PACKAGES = (
     *("ale-py", "gymnasium", "numpy", "numba", "pydantic", "typer", "rich", "ruamel.yaml", "scipy"),
-    *("imageio-ffmpeg", "lazy-loader"),
+    *("imageio-ffmpeg", "jinja2", "lazy-loader"),
 )
 #: Optional packages, the extra that installs each, and what for.
 _EXTRAS = {
     "minigrid": ("minigrid", "MiniGrid environments"),
+    "MinAtar": ("minatar", "MinAtar environments"),
+    "stable-retro": ("retro", "games of consoles"),
     **{package: ("learn", "agents that learn") for package in ("torch", "onnx", "onnxruntime", "safetensors")},
     "matplotlib": ("plot", "figures"),
     "tensorboard": ("tensorboard", "TensorBoard"),
+    "starlette": ("watch", "the viewer"),
+    "uvicorn": ("watch", "the viewer"),
+    "websockets": ("watch", "the viewer"),
     "ray": ("ray", "benchmarks on a cluster"),
     "pyarrow": ("parquet", "tables as Parquet"),
 }
@@ -51,6 +58,7 @@ def doctor(
     game = canonical_game(game)
     checks: list[tuple[str, Callable[[], str]]] = [
         ("games", _check_roms),
+        ("kernels", _check_kernels),
         ("corridor", lambda: _check(Corridor)),
         ("FrozenLake-v1", lambda: _check(lambda: GymnasiumSimulator("FrozenLake-v1", is_slippery=False))),
         (game, lambda: _check(lambda: Atari(game))),
@@ -78,10 +86,10 @@ def doctor(
 def _report(versions: dict[str, str | None], results: list[dict[str, object]]) -> None:
     out.print(f"noveltree {__version__}, Python {platform.python_version()}, {platform.platform()}", soft_wrap=True)
     for name, version in versions.items():
-        missing = "MISSING"
+        missing = "MISSING; what noveltree needs is installed by: pip install noveltree"
         if name in _EXTRAS:
             extra, purpose = _EXTRAS[name]
-            missing = f'not installed; for {purpose}: pip install "noveltree[{extra}]"'
+            missing = f"not installed; for {purpose}: {installing(extra)}"
         out.print(f"  {name} {version or missing}", soft_wrap=True)
     for result in results:
         mark = ("ok  ", "green") if result["ok"] else ("FAIL", "bold red")
@@ -100,7 +108,7 @@ def _run(name: str, check: Callable[[], str]) -> dict[str, object]:
     except NoveltreeError as error:
         return {"check": name, "ok": False, "finding": str(error)}
     except Exception as error:
-        finding = f"{type(error).__name__}: {error}. Reinstall with the constraints file: make install."
+        finding = f"{type(error).__name__}: {error}. Install noveltree into a new environment."
         return {"check": name, "ok": False, "finding": finding}
 
 
@@ -115,9 +123,25 @@ def _check_roms() -> str:
     missing = sorted(set(PAPER_GAMES) - set(bundled_games()))
     if missing:
         raise NoveltreeError(
-            f"ale-py has no ROM of {', '.join(missing)}; reinstall it: pip install --force ale-py."
+            f'ale-py has no ROM of {", ".join(missing)}; reinstall it: pip install --force-reinstall "ale-py<0.13".'
         )
     return f"{len(all_games())} games, among them all {len(PAPER_GAMES)} of the paper"
+
+
+@kernel
+def _successor(number: int) -> int:
+    return number + 1
+
+
+def _check_kernels() -> str:
+    if _successor(1) != 2:
+        raise NoveltreeError(f"A kernel says that 1 + 1 is {_successor(1)}; reinstall numba.")
+    if (place := kept_in(_successor)) is not None:
+        return f"compiled, and kept in {place.parent}"
+    return (
+        "compiled; every start compiles them again, since there is no place to keep them: give one with "
+        "NUMBA_CACHE_DIR"
+    )
 
 
 def _check(make: Callable[[], Atari | Corridor | GymnasiumSimulator]) -> str:

@@ -11,6 +11,7 @@ from rich.text import Text
 from noveltree.cli.console import out, print_json, table
 from noveltree.errors import InputError, NoveltreeError
 from noveltree.records.run_directory import RunDirectory
+from noveltree.wording import numerically
 
 _STYLES = {"damaged": "bold red", "running": "green"}
 
@@ -27,7 +28,7 @@ def runs(
         raise InputError(f"There is no directory {directory}.")
     # The second pattern does not look into directories that are links, the first one does.
     found = {file.parent for pattern in ("*/run.json", "**/run.json") for file in directory.glob(pattern)}
-    rows = [_describe(path) for path in sorted(found)]
+    rows = [_describe(path) for path in sorted(found, key=lambda path: numerically(str(path)))]
     if json:
         print_json({"runs": rows})
         return

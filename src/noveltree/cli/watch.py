@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from noveltree.agents import AGENTS
-from noveltree.cli.common import need_extra
+from noveltree.cli.common import Import, need_extra
 from noveltree.cli.console import LiveLine, completion, out, size
 from noveltree.cli.options import CONDITIONS, PLANNING, protocol_options, takes
 from noveltree.cli.render import parse_steps
@@ -64,6 +64,7 @@ def watch(
     steps: Annotated[
         str | None, typer.Option(help="Export only these decisions, FROM:TO; -100: means the last hundred.")
     ] = None,
+    imports: Import = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Print the address, and open no browser.")] = False,
     **choices: Any,
 ) -> None:

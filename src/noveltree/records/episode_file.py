@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from noveltree.episodes import Decision, End, Episode
+from noveltree.episodes import Decision, End, Episode, EpisodeChance
 from noveltree.errors import RecordError
 from noveltree.protocol import Protocol, parse_protocol
 from noveltree.reading import validated
-from noveltree.records.files import checksum, write_atomically
+from noveltree.records.files import checksum, numbered, write_atomically
 
 FORMAT = "noveltree-episode"
 #: The first version had neither the values of actions nor networks that change in mid-episode. An episode without
@@ -38,12 +38,23 @@ class EpisodeRecord:
     """The digest of the networks it was played with, if any; where they changed, of those it began with."""
     refreshed: tuple[tuple[int, str], ...] = ()
     """The time steps from which on it was played with other networks, and their digests."""
+    level: int | None = None
+    """The level that it began in, if there are several."""
+
+    @property
+    def chance(self) -> EpisodeChance:
+        """The level that it began in, and the dice that were thrown in it if there is chance."""
+        return EpisodeChance(self.seed, self.index, self.interval, self.level)
+
+    def without_account(self) -> EpisodeRecord:
+        """The same without how long decisions took, and without the values that only some records have."""
+        bare = (replace(each, seconds=0.0, action_values=(), root_value=None) for each in self.episode.decisions)
+        return replace(self, episode=replace(self.episode, decisions=tuple(bare)))
 
     def file_name(self) -> str:
         """A name that says what is inside."""
-        game = self.protocol.game.replace("/", "-")
         place = f"interval{self.interval}-episode{self.index}" if self.interval else f"episode{self.index}"
-        return f"{game}-{self.protocol.agent}-seed{self.seed}-{place}-{self.protocol.hash[:8]}.json"
+        return f"{self.protocol.stem}-{self.protocol.agent}-seed{self.seed}-{place}-{self.protocol.hash[:8]}.json"
 
 
 _Count = Annotated[int, Field(ge=0)]
@@ -77,6 +88,7 @@ class _File(BaseModel):
     seed: int
     index: int
     interval: int
+    level: _Count | None = None
     weights: str | None = None
     refreshed: list[Annotated[tuple[_Count, str], _AS_LIST]] = []
     score: float
@@ -96,6 +108,29 @@ def write_episode(path: Path, record: EpisodeRecord, *, action_values: bool = Fa
     write_atomically(path, encode_episode(record, action_values=action_values))
 
 
+def keep_episode(directory: Path, record: EpisodeRecord, *, action_values: bool = False) -> tuple[Path, bool]:
+    """Write an episode into a directory, unless it is there; its file, and whether it was there already.
+
+    The same episode is one with the same decisions, however long they took. No other one is ever overwritten.
+    """
+    names = numbered(directory / record.file_name())
+    path = next(name for name in names if not name.exists() or _has(name, record, action_values=action_values))
+    if there := path.exists():
+        return path, there
+    write_episode(path, record, action_values=action_values)
+    return path, there
+
+
+def _has(path: Path, record: EpisodeRecord, *, action_values: bool) -> bool:
+    """Whether a file has an episode, with the values by which its actions were chosen if these are asked for."""
+    try:
+        there = read_episode(path)
+    except RecordError:
+        return False
+    known = all(decision.action_values for decision in there.episode.decisions)
+    return there.without_account() == record.without_account() and (known or not action_values)
+
+
 def encode_episode(record: EpisodeRecord, *, action_values: bool = False) -> bytes:
     """The bytes of an episode file."""
     episode = record.episode
@@ -113,6 +148,7 @@ def encode_episode(record: EpisodeRecord, *, action_values: bool = False) -> byt
         "seed": record.seed,
         "index": record.index,
         "interval": record.interval,
+        **({} if record.level is None else {"level": record.level}),
         **({} if record.weights is None else {"weights": record.weights}),
         **({"refreshed": [list(refresh) for refresh in record.refreshed]} if record.refreshed else {}),
         "score": episode.score,
@@ -161,7 +197,9 @@ def read_episode(path: Path) -> EpisodeRecord:
     if (file.game, file.agent, file.protocol_hash) != (protocol.game, protocol.agent, protocol.hash):
         raise RecordError(f"{path} contradicts itself: its summary does not fit its protocol.")
     refreshed = tuple(file.refreshed)
-    return EpisodeRecord(episode, protocol, file.seed, file.index, file.interval, file.weights, refreshed)
+    return EpisodeRecord(
+        episode, protocol, file.seed, file.index, file.interval, file.weights, refreshed, level=file.level
+    )
 
 
 @dataclass(frozen=True, slots=True)

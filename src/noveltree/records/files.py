@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import itertools
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -124,11 +125,8 @@ def check_writable(directory: Path) -> None:
         raise OutputError(f"Cannot write to {directory}: {error.strerror or error}.") from error
 
 
-def unused(path: Path) -> Path:
-    """`path`, or if that exists already, the first of `path-2`, `path-3`, ... that does not."""
-    candidate = path
-    number = 2
-    while candidate.exists():
-        candidate = path.with_name(f"{path.stem}-{number}{path.suffix}")
-        number += 1
-    return candidate
+def numbered(path: Path) -> Iterator[Path]:
+    """`path`, `path-2`, `path-3`, ...: the names of files that would all be called the same."""
+    yield path
+    for number in itertools.count(2):
+        yield path.with_name(f"{path.stem}-{number}{path.suffix}")

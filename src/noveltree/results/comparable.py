@@ -11,9 +11,11 @@ from noveltree.benchmark.conditions import differences, in_words
 from noveltree.errors import InputError
 from noveltree.protocol import Protocol, compare_protocols, make_protocol
 from noveltree.results.trials import RecordedTrial
+from noveltree.wording import numerically
 
 #: Settings of a planner that are mentioned if they are not the usual ones.
 _METHOD = ("horizon", "discount", "tie_breaking", "risk_averse", "subtables", "rollout_depth", "exploration")
+_LEVELS = ("game_levels", "evaluation_levels")
 
 
 class Group(NamedTuple):
@@ -33,7 +35,10 @@ class Group(NamedTuple):
 def group_trials(
     trials: Sequence[RecordedTrial], *, beside_published: bool = False
 ) -> dict[Group, list[RecordedTrial]]:
-    """The trials of every agent: one group per label and difference, the comparable ones first."""
+    """The trials of every agent: one group per label and difference, the comparable ones first.
+
+    Those of one label that differ are sorted by how, so that budgets come in the order of numbers.
+    """
     protocols = {trial.protocol_hash: trial.protocol for trial in trials}
     played: Counter[tuple[str, str]] = Counter()
     for trial in trials:  # those without scores are labelled, but do not count
@@ -43,7 +48,12 @@ def group_trials(
     for trial in trials:
         settings = differs[trial.label, trial.protocol_hash]
         groups.setdefault(Group(trial.label, in_words(trial.protocol, settings), settings), []).append(trial)
-    return dict(sorted(groups.items(), key=lambda item: item[0].differs != ""))
+    labels = {label: place for place, label in enumerate(dict.fromkeys(trial.label for trial in trials))}
+
+    def place(group: Group) -> tuple[object, ...]:
+        return group.differs != "", labels[group.label], numerically(group.differs)
+
+    return {group: groups[group] for group in sorted(groups, key=place)}
 
 
 def check_unique(trials: Sequence[RecordedTrial]) -> None:
@@ -73,13 +83,20 @@ def _published_rule(agent: str) -> Protocol:
 def settings_in_words(protocol: Protocol, label: str) -> str:
     """How an agent plays, in the words of the paper's table of experimental settings; and its unusual settings."""
     parts = [] if protocol.agent == label else [f"the agent {protocol.agent}"]
-    parts += [
-        f"frame skip {protocol.frame_skip}",
-        f"at most {protocol.max_frames:,} frames",
-        f"{protocol.budget:,.10g} {protocol.budget_unit} per decision",
-    ]
+    parts += [in_words(protocol, {name}) for name in ("options", *_LEVELS) if getattr(protocol, name)]
+    if "frame_skip" in protocol.simulator_kind.takes:
+        parts += [f"frame skip {protocol.frame_skip}", f"at most {protocol.max_frames:,} frames"]
+    else:
+        parts.append(f"at most {protocol.max_steps:,} steps")
+    parts.append(f"{protocol.budget:,.10g} {protocol.budget_unit} per decision")
     if protocol.action_set == "full":
         parts.append("all 18 actions")
+    if protocol.sticky_actions:
+        parts.append(f"sticky actions {protocol.sticky_actions:g}")
+    if protocol.start == "no-ops":
+        parts.append("no-op starts")
+    if protocol.chance not in (None, "none"):
+        parts.append(f"chance {protocol.chance}")
     if protocol.features is not None:
         parts.append(protocol.features)
     if trained := protocol.training_interactions:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from noveltree.errors import InputError, NoveltreeError, RecordError
 from noveltree.results.scores import Results, Score, agents_of
 from noveltree.simulators.games import canonical_game
+from noveltree.wording import installing
 
 _canonical = functools.cache(canonical_game)
 #: No game has larger scores: their squares and sums would overflow.
@@ -54,7 +55,9 @@ def _read_parquet(path: Path) -> Mapping[str, Sequence[object]]:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise InputError("A Parquet table needs pyarrow; give the CSV table beside it.") from None
+        raise InputError(
+            f"A Parquet table needs pyarrow: {installing('parquet')}. Or give the CSV table beside it."
+        ) from None
     try:
         return dict(pyarrow.parquet.read_table(path).to_pydict())
     except (OSError, ValueError) as error:  # pyarrow's own are among the latter

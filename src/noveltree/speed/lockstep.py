@@ -22,9 +22,9 @@ from noveltree.speed.emulator import time_raw_calls
 from noveltree.trial import Progress, Watcher, train
 
 _RAW_CALLS = 25
-#: Decisions of an episode, for learners that wait until it is over; and those of a lane in an interval, if budgets are
-#: spent. Networks of which the lookahead is made are then measured when they tell states apart: before that, roots are
-#: solved after a few interactions, and what is learnt from every decision weighs more than it does in training.
+#: Decisions of an episode, for learners that wait until it is over; and those of a lane in an interval, if budgets
+#: are spent. Networks of which lookaheads are made are then measured when they tell states apart; before, roots
+#: are solved after a few interactions, and what is learnt from every decision weighs more than it does in training.
 _EPISODE = 48
 _INTERVAL = 40
 

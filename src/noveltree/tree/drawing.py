@@ -58,7 +58,7 @@ def lay_out(lookahead: Lookahead) -> dict[Node, Place]:
     lanes: dict[Node, float] = {}
     count = 0
     for node in _children_first(root):
-        below = [lanes[child] for child in node.children if child is not None]
+        below = [lanes[child] for child in node.offspring()]
         if below:
             lanes[node] = (below[0] + below[-1]) / 2
         else:
@@ -70,7 +70,7 @@ def lay_out(lookahead: Lookahead) -> dict[Node, Place]:
 def best_path(lookahead: Lookahead) -> list[Node]:
     """The nodes from the root on by the greatest reward and value; the root alone if nothing was backed up."""
     path = [lookahead.root]
-    while children := [child for child in path[-1].children if child is not None]:
+    while children := list(path[-1].offspring()):
         # Of equals the one with more below it says more.
         path.append(max(children, key=lambda child: (child.reward + child.value, subtree_size(child))))
     return path
@@ -156,4 +156,4 @@ def _children_first(root: Node) -> Iterator[Node]:
             yield node
         else:
             stack.append((node, True))
-            stack.extend((child, False) for child in reversed(node.children) if child is not None)
+            stack.extend((child, False) for child in reversed(list(node.offspring())))

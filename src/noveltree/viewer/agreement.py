@@ -21,7 +21,7 @@ def difference_to_record(play: Play, choice: Choice, recorded: Decision, actions
     }
     for what, (now, then) in found.items():
         # An action that was never tried costs an interaction more when it is executed.
-        untried = what == "interactions" and lookahead.root.children[choice.action] is None
+        untried = what == "interactions" and lookahead.root.children[choice.action] is None and play.chance is None
         if now + untried != then:
             return f"The record has {then:,} {what}; planned again, there are {now:,}."
     if recorded.action_values and tuple(recorded.action_values) != tuple(choice.values):

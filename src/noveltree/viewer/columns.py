@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from noveltree.errors import InputError
 from noveltree.heuristics import Heuristics
 from noveltree.lookahead import UctNode
-from noveltree.simulators import Simulator
+from noveltree.simulators import Simulator, chance_of
 from noveltree.tree import UNIFORM, Lookahead, Node
 
 NOVEL, SOLVED, CACHED, TERMINAL = 1, 2, 4, 8
@@ -100,6 +100,8 @@ def _shares(nodes: list[Node], root: Node) -> list[float]:
 
 def grow_again(columns: Columns, root: Node, simulator: Simulator, heuristics: Heuristics) -> Lookahead:
     """A lookahead with these nodes below the state of `root`, each simulated once more."""
+    if chance_of(simulator) is not None:
+        raise InputError("Where chance decides, only nodes of the decision in progress can be looked at.")
     lookahead = Lookahead(
         simulator,
         root.state,

@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 
 from noveltree.errors import NoveltreeError
 from noveltree.signals import INTERRUPTS
+from noveltree.simulators.permission import permissions, take_over
 from noveltree.viewer.messages import Command, pack, parse_command, unpack
 from noveltree.viewer.stage import Spec, Stage
 
@@ -25,7 +26,9 @@ class PlanningProcess:
         """`ended` is called once, when the process is gone: it was closed, failed, or was killed."""
         self._here, there = _SPAWN.Pipe()
         self._sending = threading.Lock()
-        self._process = _SPAWN.Process(target=_perform, args=(there, spec.model_dump_json()), daemon=True)
+        self._process = _SPAWN.Process(
+            target=_perform, args=(there, spec.model_dump_json(), permissions()), daemon=True
+        )
         self._process.start()
         there.close()
         self._thread = threading.Thread(target=self._listen, args=(receive, ended), daemon=True)
@@ -71,8 +74,9 @@ class _Pipe:
         return parse_command(json.dumps(head)), payload
 
 
-def _perform(connection: Connection, spec: str) -> None:
+def _perform(connection: Connection, spec: str, allowed: dict[str, str]) -> None:
     """What runs in the process."""
+    take_over(allowed)
     for number in INTERRUPTS:  # whoever started the server is asked, and ends this one
         signal.signal(number, signal.SIG_IGN)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):

@@ -22,7 +22,9 @@ def watch_recorded(path: Path, *, weights: Path | None = None) -> Watching:
     run = weights
     if run is None and record.weights is not None:
         run = next((place for place in file.resolve().parents if (place / RUN).is_file()), None)
-    return Watching(record.protocol, record.seed, record.index, record.interval, run, file, record)
+    protocol = record.protocol
+    evaluation = protocol.level_of(record.index, evaluation=True) == record.level
+    return Watching(protocol, record.seed, record.index, record.interval, evaluation, run, file, record)
 
 
 def _episode_of(run: Path) -> Path:

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from noveltree.simulators import Atari, AtariState, Simulator, State
+from noveltree.simulators import AtariState, Filmed, Pictured, Simulator, State
 from noveltree.tree import Node
 from noveltree.viewer.pictures import Picture, picture_of
 
+#: Frames a second, and how many of them a decision takes, where simulators have one picture of each state.
+RATE, _USUAL = 60.0, 15
 
-def film(simulator: Simulator, state: State, action: int, after: State) -> list[Picture]:
-    """The frames between a state and the one that an action leads to.
 
-    Only the Atari shows frames in between; elsewhere there is the picture of what is observed, or none.
+def film(simulator: Simulator, state: State, action: int, after: State, dice: int = 0) -> list[Picture]:
+    """The frames between a state and the one that an action has led to, with these dice if chance had a say.
+
+    Where there are none in between, it is the picture of what was led to; where there are no pictures, nothing.
     """
-    if isinstance(simulator, Atari) and isinstance(state, AtariState):
-        return list(simulator.film(state, action))
-    picture = picture_of(after.observation)
+    if isinstance(simulator, Filmed):
+        return list(simulator.film(state, action, dice))
+    picture = _picture(simulator, after)
     return [] if picture is None else [picture]
 
 
-def screen(simulator: Simulator, node: Node) -> Picture | None:
-    """The screen of a node, in colour; None if its observation is no image.
+def screen(simulator: Simulator, node: Node, dice: int | None = None) -> Picture | None:
+    """The screen of a node, in colour; None if there is no picture of it.
 
-    Snapshots hold no screens, so that the action that led to the node is simulated once more. The start of an
-    episode is seen a frame later.
+    Snapshots of consoles hold no screens, so that the action that led to the node is simulated once more, with its
+    `dice` if chance had a say; where these are not known, what is observed is seen. The start is seen a frame late.
     """
-    if isinstance(simulator, Atari) and isinstance(node.state, AtariState):
-        if node.parent is not None and isinstance(node.parent.state, AtariState) and node.action is not None:
-            return list(simulator.film(node.parent.state, node.action))[-1]
-        return next(simulator.film(node.state, 0))
-    return picture_of(node.state.observation)
+    if isinstance(simulator, Filmed):
+        if node.parent is None or node.action is None:
+            return next(iter(simulator.film(node.state, 0)))
+        if node.certain or dice is not None:
+            return list(simulator.film(node.parent.state, node.action, dice or 0))[-1]
+        return picture_of(node.state.observation)
+    return _picture(simulator, node.state)
 
 
 def lives(state: State) -> int | None:
@@ -36,6 +41,14 @@ def lives(state: State) -> int | None:
     return state.lives if isinstance(state, AtariState) else None
 
 
-def frames_per_decision(simulator: Simulator) -> int:
-    """How many frames a player sees during a time step."""
-    return simulator.frame_skip if isinstance(simulator, Atari) else 1
+def seconds_per_decision(simulator: Simulator, frame_skip: int) -> float:
+    """How long a time step takes at the speed of the console."""
+    if isinstance(simulator, Filmed):
+        return frame_skip / simulator.frame_rate
+    return _USUAL / RATE
+
+
+def _picture(simulator: Simulator, state: State) -> Picture | None:
+    if isinstance(simulator, Pictured):
+        return simulator.picture(state)
+    return picture_of(state.observation)

@@ -29,11 +29,14 @@ class Seat:
         seed: int,
         index: int = 0,
         interval: int = 0,
+        evaluation: bool = True,
         run: Path | None = None,
     ) -> None:
         self.protocol = protocol
         self.simulator = protocol.make_simulator()
-        self.play = protocol.make_play(self.simulator, seed=seed, index=index, interval=interval)
+        self.play = protocol.make_play(
+            self.simulator, seed=seed, index=index, interval=interval, evaluation=evaluation
+        )
         self.heuristics: Heuristics = UNINFORMED
         #: Identifies the networks, if there are any.
         self.weights: str | None = None
@@ -61,6 +64,10 @@ class Seat:
                 question = planning.send(self.heuristics.answer([question])[0])
         except StopIteration:
             return self.play.choose()
+
+    def dice(self, t: int) -> int:
+        """What is thrown when an action is executed at a time step."""
+        return 0 if self.play.chance is None else self.play.chance.dice(t)
 
     def follow(self, actions: Iterable[int]) -> None:
         """Execute actions without planning."""

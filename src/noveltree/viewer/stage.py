@@ -38,11 +38,9 @@ from noveltree.viewer.messages import (
     pack,
 )
 from noveltree.viewer.pictures import Painter
-from noveltree.viewer.screens import film, frames_per_decision, lives, screen
+from noveltree.viewer.screens import film, lives, screen, seconds_per_decision
 from noveltree.viewer.seat import Seat, with_agent
 
-#: Frames that the console shows in a second.
-RATE = 60
 #: While a lookahead grows it is shown so often at most, and showing it may take so little of the time.
 _SHOWN_EVERY = 0.05
 _SHARE_OF_TIME = 0.04
@@ -62,6 +60,7 @@ class Spec(BaseModel):
     seed: int
     index: int = 0
     interval: int = 0
+    evaluation: bool = True
     run: str | None = None
     """The run whose networks are played with."""
     file: str | None = None
@@ -214,7 +213,7 @@ class Stage:
         self._executed = time.perf_counter()
         after = play.lookahead.root.state
         self._send(pack(self._account(t, decision, by, worth)))
-        if frames := film(simulator, root.state, action, after):
+        if frames := film(simulator, root.state, action, after, self._seat.dice(t)):
             head, data = self._paint(frames)
             self._send(pack({"kind": "film", "t": t, **head}, data))
         else:
@@ -318,7 +317,15 @@ class Stage:
         protocol = self._protocol
         if agent != protocol.agent:
             protocol = with_agent(protocol, agent, run=self._run)
-        seat = Seat(protocol, self._watch, seed=spec.seed, index=self._index, interval=spec.interval, run=self._run)
+        seat = Seat(
+            protocol,
+            self._watch,
+            seed=spec.seed,
+            index=self._index,
+            interval=spec.interval,
+            evaluation=spec.evaluation,
+            run=self._run,
+        )
         if self._budget is not None:
             seat.spend(self._budget)
         return seat
@@ -408,8 +415,8 @@ class Stage:
 
     def _length_of_step(self) -> float:
         """Seconds that a time step takes on the page."""
-        frames = frames_per_decision(self._seat.simulator)
-        return (frames if frames > 1 else RATE // 4) / RATE / self._speed if self._speed else 0.0
+        length = seconds_per_decision(self._seat.simulator, self._seat.protocol.frame_skip)
+        return length / self._speed if self._speed else 0.0
 
     def _time_of_next_decision(self) -> float:
         return self._executed + self._length_of_step()
@@ -468,7 +475,7 @@ class Stage:
     def _show_screen(self) -> None:
         """Send what is seen at the current state."""
         root = self._seat.play.lookahead.root
-        picture = screen(self._seat.simulator, root)
+        picture = screen(self._seat.simulator, root, self._seat.dice(self.t - 1) if self.t else None)
         if picture is None:
             text = _as_text(root.state.observation)
             self._send(pack({"kind": "film", "t": self.t - 1, "frames": 0, "text": text}))
@@ -493,7 +500,7 @@ class Stage:
                     "budget": budget.limit if isinstance(budget, Interactions) else None,
                     "seed": self._spec.seed,
                     "index": self._index,
-                    "frames": frames_per_decision(simulator),
+                    "seconds": seconds_per_decision(simulator, protocol.frame_skip),
                     "lives": lives(self._seat.play.lookahead.root.state),
                     "t": self.t,
                     "discount": protocol.discount or 1.0,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from noveltree.episodes import Choice
 from noveltree.errors import InputError
-from noveltree.replay import check_video, write_video
-from noveltree.replay.video import LARGEST_SCALE, Frame, Progress
+from noveltree.replay import LARGEST_SCALE, check_camera, check_video, write_video
+from noveltree.replay.video import Progress
+from noveltree.simulators import Filmed, Frame, Pictured
 from noveltree.tree import Lookahead, Node
 from noveltree.tree.drawing import Place, best_path, lay_out, status
 from noveltree.viewer.canvas import Canvas
@@ -41,56 +43,73 @@ def render_with_tree(
     *,
     steps: range | None = None,
     every: int | None = None,
-    scale: int = 3,
+    scale: int | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Film a recorded episode, or some steps of it, with its lookaheads, which are planned again."""
     if watching.record is None:
         raise InputError("Only recorded episodes are filmed: play one first.")
-    check_video(path, watching.protocol)
-    if not 1 <= scale <= LARGEST_SCALE:
-        raise InputError(f"A video can be enlarged 1 to {LARGEST_SCALE} times, not {scale}.")
+    check_video(path)
+    enlarged = 3 if scale is None else scale
+    if not 1 <= enlarged <= LARGEST_SCALE:
+        raise InputError(f"A video can be enlarged 1 to {LARGEST_SCALE} times, not {enlarged}.")
     smooth = 1 if path.suffix.lower() == ".gif" else 2  # a GIF has few colours
-    write_video(lambda: _frames(watching, steps, scale, smooth, progress), path, every=every)
+    seats: list[Seat] = []
+
+    def make_seat() -> Seat:
+        seats.append(
+            Seat(
+                watching.protocol,
+                lambda lookahead: None,
+                seed=watching.seed,
+                index=watching.index,
+                interval=watching.interval,
+                evaluation=watching.evaluation,
+                run=watching.run,
+            )
+        )
+        return seats[-1]
+
+    try:
+        simulator = make_seat().simulator
+        check_camera(simulator, watching.protocol.game)
+        assert isinstance(simulator, Filmed | Pictured)
+        actions = watching.record.episode.actions
+        write_video(
+            lambda told: _frames(make_seat(), actions, steps, enlarged, smooth, told),
+            path,
+            rate=simulator.frame_rate,
+            every=every,
+            scale=1,
+            progress=progress,
+        )
+    finally:
+        for seat in seats:
+            seat.close()
 
 
 def _frames(
-    watching: Watching, steps: range | None, scale: int, smooth: int, progress: Progress | None
+    seat: Seat, actions: Sequence[int], steps: range | None, scale: int, smooth: int, progress: Progress | None
 ) -> Iterator[Frame]:
     """Every frame: the game on the left, the lookahead on the right."""
-    assert watching.record is not None
-    actions = watching.record.episode.actions
     last = len(actions) if steps is None else min(len(actions), steps.stop)
-    seat = Seat(
-        watching.protocol,
-        lambda lookahead: None,
-        seed=watching.seed,
-        index=watching.index,
-        interval=watching.interval,
-        run=watching.run,
-    )
     canvas: Canvas | None = None
-    try:
-        for step, action in enumerate(actions[:last]):
-            choice = seat.plan()
-            root, lookahead = seat.play.lookahead.root, seat.play.lookahead
-            shown = steps is None or step in steps
-            drawn = _Drawn(lookahead) if shown else None
-            child = root.children[action]
-            before, after = root.state, root.state if child is None else child.state
-            if drawn is not None:
-                frames = film(seat.simulator, before, action, after)
-                for number, frame in enumerate(frames):
-                    game = np.repeat(np.repeat(frame, scale, axis=0), scale, axis=1)
-                    height = game.shape[0]
-                    canvas = canvas or Canvas(int(height * _SHAPE) // 2 * 2, height, _BACKGROUND, smooth=smooth)
-                    drawn.draw(canvas, height, (number + 1) / len(frames))
-                    yield np.concatenate([game, canvas.picture()], axis=1)
-            seat.play.execute(Choice(action, choice.values))
-            if progress is not None:
-                progress(step + 1, last)
-    finally:
-        seat.close()
+    for step, action in enumerate(actions[:last]):
+        choice = seat.plan()
+        root = seat.play.lookahead.root
+        drawn = _Drawn(seat.play.lookahead) if steps is None or step in steps else None
+        seat.play.execute(Choice(action, choice.values))
+        if drawn is not None:
+            after = seat.play.lookahead.root.state
+            frames = film(seat.simulator, root.state, action, after, seat.dice(step))
+            for number, frame in enumerate(frames):
+                game = np.repeat(np.repeat(frame, scale, axis=0), scale, axis=1)
+                height = game.shape[0]
+                canvas = canvas or Canvas(int(height * _SHAPE) // 2 * 2, height, _BACKGROUND, smooth=smooth)
+                drawn.draw(canvas, height, (number + 1) / len(frames))
+                yield np.concatenate([game, canvas.picture()], axis=1)
+        if progress is not None:
+            progress(step + 1, last)
 
 
 class _Drawn:
@@ -98,7 +117,7 @@ class _Drawn:
 
     def __init__(self, lookahead: Lookahead) -> None:
         self._places: dict[Node, Place] = lay_out(lookahead)
-        self._root = lookahead.root
+        self._parents = {node: None if node is lookahead.root else node.parent for node in self._places}
         self._nodes = sorted(self._places, key=lambda node: node.number)
         self._kept = sum(node.cached for node in self._nodes)
         self._best = best_path(lookahead)
@@ -117,16 +136,16 @@ class _Drawn:
         seen = seen[: max(1, count)]
         canvas.clear()
         for node in seen:
-            if node is not self._root and node.parent is not None:
-                canvas.line(*at[node.parent], *at[node], 1.2, _COLOURS["edge"])
+            if (parent := self._parents[node]) is not None:
+                canvas.line(*at[parent], *at[node], 1.2, _COLOURS["edge"])
         if share > 0.85:
-            for parent, node in zip(self._best, self._best[1:], strict=False):
-                canvas.line(*at[parent], *at[node], 3.0, _COLOURS["best"])
+            for above, node in pairwise(self._best):
+                canvas.line(*at[above], *at[node], 3.0, _COLOURS["best"])
         radius = max(2.4, min(5.0, 0.32 * sy * 14, 0.2 * sx * 34))
         for node in seen:
             kind = status(node)
             canvas.mark(kind, *at[node], radius, _COLOURS[kind])
-            if node.reward and node is not self._root and node.parent is not None:
-                (px, py), (x, y) = at[node.parent], at[node]
+            if node.reward and (parent := self._parents[node]) is not None:
+                (px, py), (x, y) = at[parent], at[node]
                 mark = "reward" if node.reward > 0 else "loss"
                 canvas.mark(mark, (px + x) / 2, (py + y) / 2 - 2 * radius, radius, _COLOURS[mark])

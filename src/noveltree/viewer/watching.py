@@ -19,6 +19,8 @@ class Watching:
     seed: int
     index: int = 0
     interval: int = 0
+    evaluation: bool = True
+    """Whether it is one of an evaluation, which may have levels of its own."""
     run: Path | None = None
     file: Path | None = None
     """Where it was recorded."""
@@ -31,6 +33,7 @@ class Watching:
             seed=self.seed,
             index=self.index,
             interval=self.interval,
+            evaluation=self.evaluation,
             run=None if self.run is None else str(self.run),
             file=None if self.file is None else str(self.file),
         )
