@@ -7,6 +7,7 @@ import re
 import time
 import zlib
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import cv2
@@ -428,6 +429,36 @@ class TestRecorded:
         stage.obey(Seek(do="seek", t=2))
         assert stage.stage.t == 2
         assert stage.tree(2)[1].to_bytes() == first
+
+
+class TestWorlds:
+    @pytest.mark.parametrize(
+        ("game", "choices", "needs"),
+        [
+            ("breakout", {"sticky_actions": 0.25}, None),
+            ("FrozenLake-v1", {}, None),
+            ("CartPole-v1", {}, None),
+            ("MiniGrid-Empty-5x5-v0", {}, "minigrid"),
+            ("MinAtar/Breakout-v1", {}, "minatar"),
+            ("CliffWalking-v1", {"agent": "graph"}, None),
+        ],
+    )
+    def test_every_simulator_can_be_watched(self, game: str, choices: dict[str, Any], needs: str | None) -> None:
+        """With pictures where it has any, and with all that is told about a node, where chance decides too."""
+        if needs is not None:
+            pytest.importorskip(needs)
+        stage = StageForTests(spec_of(game, budget=12, **choices))
+        stage.obey(Go(do="decision"))
+        stage.obey(Go(do="decision"))
+        head, columns = stage.tree(1)
+        assert head["done"]
+        stage.obey(LookAt(do="node", t=1, number=int(columns.arrays["number"][-1])))
+        told, picture = stage.sent[-1]
+        assert told["kind"] == "node"
+        assert told["screen"]["frames"] == 1
+        assert picture
+        assert next(stage.of_kind("film"))["frames"] == 1
+        assert not any(state["error"] for state in stage.of_kind("state"))
 
 
 class TestFiles:
