@@ -108,7 +108,8 @@ class Page {
         break;
       case "history":
         this.decisions = head.decisions;
-        this.follow();
+        if (this.cursor !== null && this.cursor >= this.decisions.length) this.cursor = null;
+        this.showEpisode();
         break;
       case "decision":
         this.decisions.length = head.t;

@@ -17,6 +17,10 @@ from noveltree.viewer.stage import Spec
 KEPT = 96 * 2**20
 #: Answers that wait for a page which does not take them; then the oldest are dropped.
 _MOST_ANSWERS = 32
+#: Messages that wait for a page, above which it is told of all decisions at once instead of each.
+_MOST_WAITING = 48
+#: Seconds within which a page that is loaded again is back.
+_RELOADED = 3.0
 #: A planning process that fails so often in a row is not started again.
 _MOST_FAILURES = 3
 _LASTING = 10.0
@@ -93,7 +97,12 @@ class Session:
         self._asked = [(asked, by) for asked, by in self._asked if by is not page]
         if not self._pages:
             self.left = time.monotonic()
-            self._process.send(Go(do="pause"))  # nobody sees it
+            self._loop.call_later(_RELOADED, self._pause_unseen)
+
+    def _pause_unseen(self) -> None:
+        """Plan nothing that nobody sees; a page that is only loaded again is back by now."""
+        if self.left is not None and time.monotonic() - self.left >= _RELOADED:
+            self._process.send(Go(do="pause"))
 
     def obey(self, command: Command, page: Mailbox) -> None:
         """Do what a page asks for."""
@@ -194,7 +203,7 @@ class Session:
                 before = self._decisions[-1]["score"] if self._decisions else 0.0
                 head["score"] = before + head["reward"]
                 self._decisions.append(head)
-                self._show(f"decision-{head['t']}", pack(head))
+                self._tell_decision(head)
             case "state":
                 self._state = head
                 self._show("state", message)
@@ -211,6 +220,14 @@ class Session:
                 self._error = head["error"]
                 self._failures = _MOST_FAILURES
                 self._tell(head)
+
+    def _tell_decision(self, head: Head) -> None:
+        """Tell of a decision, or of all if a page has not taken many that came before."""
+        for page in self._pages:
+            if len(page) < _MOST_WAITING:
+                page.show(f"decision-{head['t']}", pack(head))
+            else:
+                page.show("history", pack({"kind": "history", "decisions": self._decisions}))
 
     def _answer(self, head: Head, message: bytes) -> None:
         """Give what was asked about a node to those who asked."""
