@@ -482,6 +482,12 @@ class TestFiles:
             frames += 1
         assert (width, height, frames) == (160 + 314, 210, 30)
 
+    def test_the_python_of_the_documentation_runs(self, capsys: pytest.CaptureFixture[str]) -> None:
+        text = (Path(__file__).parent.parent / "docs" / "watch.md").read_text()
+        (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+        exec(compile(code, "watch.md", "exec"), {})
+        assert capsys.readouterr().out.startswith("<svg")
+
     def test_a_lookahead_draws_itself(self) -> None:
         """Five nodes, one of them pruned and one kept; the drawing is valid XML and says what each is."""
         lookahead, pruning = lookahead_of(), NoveltyPruning(Cells(), ClassicTable())

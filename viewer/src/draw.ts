@@ -52,8 +52,8 @@ export function drawScene(context: CanvasRenderingContext2D, scene: Scene, below
   const base = radius(view, scene.tree.size);
   const seen = visible(scene, base);
   drawEdges(context, scene, seen);
-  drawPath(context, scene, scene.executed, theme.executed, 2.4, [5, 4]);
-  drawPath(context, scene, scene.tree.best, theme.best, 3, []);
+  drawPath(context, scene, scene.tree.best, theme.best, 3.4, []);
+  drawPath(context, scene, scene.executed, theme.executed, 1.6, [4, 4]);
   drawPath(context, scene, scene.newest, theme.newest, 1.8, []);
   drawMarks(context, scene, seen, base);
   drawRewards(context, scene, seen, base);
@@ -294,8 +294,8 @@ export function sceneToSvg(scene: Scene, title: string): string {
     });
   }
   const paths: [readonly number[], string, number, string][] = [
-    [scene.executed, theme.executed, 2.4, ' stroke-dasharray="5 4"'],
-    [tree.best, theme.best, 3, ""],
+    [tree.best, theme.best, 3.4, ""],
+    [scene.executed, theme.executed, 1.6, ' stroke-dasharray="4 4"'],
   ];
   for (const [path, colour, wide, dash] of paths) {
     const drawn = path.slice(1).map((i, at) => link(path[at]!, i));

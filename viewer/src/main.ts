@@ -27,6 +27,8 @@ const MEANINGS: Record<string, string> = {
 };
 const MOST_FILMS = 40;
 const HOVER = 60;
+/** How long something is said that passes. */
+const PASSING = 8000;
 
 class Page {
   private source!: Source;
@@ -44,6 +46,8 @@ class Page {
   private asked: { side: Side; number: number } | null = null;
   private timer = 0;
   private linked: number | null = null;
+  private passing = 0;
+  private noted = false;
   private readonly nodes = new Map<string, { head: NodeHead; data: Uint8Array }>();
 
   private readonly game = new Game(find("screen"), find("screen-text"));
@@ -146,7 +150,7 @@ class Page {
       case "lost":
       case "failed":
       case "refused":
-        this.say(head.error);
+        this.say(head.error, head.kind === "failed" ? "state" : "passing");
         break;
     }
   }
@@ -213,7 +217,8 @@ class Page {
     view.show(tree, executed, growing, `${head.agent} · ${shown(head.nodes)} ${head.nodes === 1 ? "node" : "nodes"}${what}`);
     if (head.side === "a") {
       this.bars.show(head);
-      if (head.done && head.note) this.say(head.note);
+      if (head.done && head.note) this.say(head.note, "note");
+      else if (this.noted) this.say("");
     }
     document.body.dataset.shown = `${head.t}:${head.done ? "done" : "growing"}`;
     if (view.selected !== null && head.done) this.ask(head.side, tree.number[view.selected]!);
@@ -252,7 +257,7 @@ class Page {
       progress.max = Math.max(1, state.seek_to);
       progress.value = state.t;
       this.say(`Planning up to decision ${state.seek_to}: ${state.t} are done.`);
-    } else if (state.error) this.say(state.error);
+    } else if (state.error) this.say(state.error, "passing");
     else if (state.over) this.say("The game is over.");
     else if (find("message").textContent.startsWith("Planning up")) this.say("");
     document.body.dataset.goal = state.goal;
@@ -297,8 +302,16 @@ class Page {
     document.body.dataset.decisions = String(this.decisions.length);
   }
 
-  private say(text: string): void {
+  /** Say something: for as long as it is so, as a note on the decision that is shown, or for a while. */
+  private say(text: string, how: "state" | "note" | "passing" = "state"): void {
+    clearTimeout(this.passing);
+    this.noted = how === "note";
     find("message").textContent = text;
+    if (how === "passing") {
+      this.passing = setTimeout(() => {
+        this.say("");
+      }, PASSING);
+    }
   }
 
   // -- time -----------------------------------------------------------------------------------------------------
@@ -559,9 +572,9 @@ class Page {
     history.replaceState(null, "", link);
     try {
       await navigator.clipboard.writeText(link);
-      this.say(`A link to decision ${this.t} is copied.`);
+      this.say(`A link to decision ${this.t} is copied.`, "passing");
     } catch {
-      this.say(`The link to decision ${this.t} is in the address bar.`);
+      this.say(`The link to decision ${this.t} is in the address bar.`, "passing");
     }
   }
 
