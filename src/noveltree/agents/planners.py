@@ -8,7 +8,7 @@ from collections.abc import Callable
 from noveltree.agents.agent import Agent
 from noveltree.agents.rules import RULES, rollouts_by_rules, rules_are_chosen
 from noveltree.agents.settings import Settings
-from noveltree.features import make_features
+from noveltree.features import FeatureSet, PairFeatures, make_features
 from noveltree.lookahead import (
     CACHED_NODES,
     SUCCESSOR_ORDERS,
@@ -33,6 +33,7 @@ from noveltree.lookahead import (
     Uct,
     exploiting,
     exploring,
+    make_pruned_leaves,
     novel_by_reward,
 )
 from noveltree.novelty import ClassicTable, DepthTable, NoveltyTable, RewardTable
@@ -41,6 +42,7 @@ from noveltree.tree import Lookahead, Node
 
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes", "samples")
 _ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "actions")
+_NOVELTY = ("features", "width", "pruned_leaves")
 
 
 def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings], Planner]:
@@ -49,7 +51,7 @@ def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings]
             pruning, backup = rollouts_by_rules(start, settings, table)
             return _rollouts(pruning, settings, backup, MarkedNode)
         cached_nodes = CACHED_NODES[settings.cached_nodes]
-        return _rollouts(NoveltyPruning(make_features(settings.features, start), table(), cached_nodes), settings)
+        return _rollouts(NoveltyPruning(_features(start, settings), table(), cached_nodes), settings)
 
     return assemble
 
@@ -57,10 +59,20 @@ def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings]
 def _rollouts(
     pruning: Pruning, settings: Settings, backup: Backup | None = None, node_type: type[Node] = Node
 ) -> Planner:
-    backup = backup or LeafValues(settings.discount, settings.reward_weight)
+    backup = backup or _leaf_values(settings, settings.reward_weight)
     duplicates = Duplicates() if settings.duplicates else None
     actions = LearntActions() if settings.actions == "learnt" else AllActions()
     return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates, node_type, actions)
+
+
+def _leaf_values(settings: Settings, reward_weight: float = 1.0) -> LeafValues:
+    pruned = make_pruned_leaves(settings.pruned_leaves, settings.horizon)
+    return LeafValues(settings.discount, reward_weight, pruned)
+
+
+def _features(start: State, settings: Settings) -> FeatureSet:
+    features = make_features(settings.features, start)
+    return features if settings.width == 1 else PairFeatures(features)
 
 
 RIW_C = Agent(
@@ -68,7 +80,7 @@ RIW_C = Agent(
     summary="Rollout IW(1) with classic novelty",
     novelty="classic",
     assemble=_rollout_iw(ClassicTable),
-    uses=("features", "cached_nodes", *_ROLLOUTS, *RULES),
+    uses=(*_NOVELTY, "cached_nodes", *_ROLLOUTS, *RULES),
 )
 
 
@@ -78,7 +90,7 @@ RIW_D = Agent(
     summary="Rollout IW(1) with depth novelty",
     novelty="depth",
     assemble=_rollout_iw(DepthTable),
-    uses=("features", "cached_nodes", *_ROLLOUTS, *RULES),
+    uses=(*_NOVELTY, "cached_nodes", *_ROLLOUTS, *RULES),
 )
 
 
@@ -91,13 +103,13 @@ RIW_PLUS = dataclasses.replace(
 
 
 def _iw1(start: State, settings: Settings) -> Planner:
-    by_novelty = NoveltyPruning(make_features(settings.features, start), ClassicTable())
+    by_novelty = NoveltyPruning(_features(start, settings), ClassicTable())
     tested = settings.pruned_nodes == "tested"
     pruning: Pruning = PrunedTested(by_novelty) if tested else by_novelty
     if settings.subtree_cap is not None:
         pruning = SubtreeCap(pruning, settings.subtree_cap)
     order, node_type = SUCCESSOR_ORDERS[settings.successors], MarkedNode if tested else Node
-    return BreadthFirst(pruning, settings.horizon, LeafValues(settings.discount), order, node_type)
+    return BreadthFirst(pruning, settings.horizon, _leaf_values(settings), order, node_type)
 
 
 # Lipovetzky et al. (2015).
@@ -106,7 +118,7 @@ IW1 = Agent(
     summary="Breadth-first IW(1) with classic novelty",
     novelty="classic",
     assemble=_iw1,
-    uses=("features", *_SEARCH, "successors", "pruned_nodes", "subtree_cap"),
+    uses=(*_NOVELTY, *_SEARCH, "successors", "pruned_nodes", "subtree_cap"),
 )
 
 

@@ -55,6 +55,8 @@ from noveltree.lookahead.planning_rewards import PlanningReward as PlanningRewar
 from noveltree.lookahead.planning_rewards import RiskAverse as RiskAverse
 from noveltree.lookahead.planning_rewards import RiskAverseFromRoot as RiskAverseFromRoot
 from noveltree.lookahead.planning_rewards import true_reward as true_reward
+from noveltree.lookahead.pruned_leaves import PrunedLeaves as PrunedLeaves
+from noveltree.lookahead.pruned_leaves import make_pruned_leaves as make_pruned_leaves
 from noveltree.lookahead.pruning import NoPruning as NoPruning
 from noveltree.lookahead.pruning import NoveltyPruning as NoveltyPruning
 from noveltree.lookahead.pruning import Pruning as Pruning
