@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,17 @@ from noveltree.errors import InputError
 from noveltree.features import AtomFeatures, FeatureSet, PairFeatures
 from noveltree.lookahead import (
     BreadthFirst,
+    ExactDuplicates,
     Interactions,
     LeafValues,
+    NoPruning,
     NoveltyPruning,
     make_pruned_leaves,
 )
 from noveltree.novelty import ClassicTable
 from noveltree.protocol import make_protocol
 from noveltree.tree import Lookahead, Node
-from small_worlds import LINE, GridWorld
+from small_worlds import KEYS_AND_DOORS, LINE, GridWorld
 from tests.support.worlds import TableFeatures, TableState, TableWorld, grow, node_of, tree_of
 
 HORIZON = 10
@@ -132,9 +135,82 @@ def test_a_line_whose_steps_cost_is_walked_to_its_end(agent: str, rule: str) -> 
 
 
 def test_rules_of_bandres_have_leaves_and_widths_of_their_own() -> None:
-    for setting in ({"width": 2}, {"pruned_leaves": "left-out"}):
+    for setting in ({"width": 2}, {"pruned_leaves": "left-out"}, {"exact_duplicates": True}):
         with pytest.raises(InputError, match="but not both"):
             make_protocol("corridor", agent="riw-d", lost_nodes="leave", **setting)
+
+
+class TestExactDuplicates:
+    """0 -a0-> 1 (-1) -a0-> 0 (-1), -a1-> 2 (-1); 0 -a1-> 2 (-1) -a0-> 3 (+5), the end, -a1-> 1 (-1).
+
+    The second state 0 is that of the root; the second state 2 comes later and at a greater cost than the first.
+    """
+
+    WORLD = TableWorld(
+        table=[[(1, -1.0), (2, -1.0)], [(0, -1.0), (2, -1.0)], [(3, 5.0), (1, -1.0)], [(3, 0.0), (3, 0.0)]],
+        terminal=frozenset({3}),
+    )
+
+    def grown(self, world: TableWorld, budget: int = 100) -> tuple[Lookahead, BreadthFirst]:
+        duplicates = ExactDuplicates(NoPruning())
+        planner = BreadthFirst(duplicates, HORIZON, LeafValues(pruned=duplicates.worths))
+        return grow(world, planner, budget, np.random.default_rng(0)), planner
+
+    def test_a_state_that_was_met_before_is_not_looked_below(self) -> None:
+        lookahead, _ = self.grown(self.WORLD)
+        novel = {path: node.novel for path, node in tree_of(lookahead).items()}
+        assert novel == {
+            (): True,
+            (0,): True,
+            (1,): True,
+            (0, 0): False,
+            (0, 1): False,
+            (1, 0): True,
+            (1, 1): False,
+        }
+        assert lookahead.interactions == 6
+        assert lookahead.pruned == 3
+        assert lookahead.root.solved
+
+    def test_it_is_left_out_of_the_backup_and_what_its_twin_is_worth_remains(self) -> None:
+        lookahead, planner = self.grown(self.WORLD)
+        assert planner.action_values(lookahead) == [None, 4.0]  # below 1 there is nothing that was not met before
+
+    def test_more_reward_is_a_reason_to_look_again(self) -> None:
+        """Here state 1 pays 9 on the way to state 2, and going back costs more than that."""
+        table = [[(1, 9.0), (2, -1.0)], [(0, -20.0), (2, -1.0)], *self.WORLD.table[2:]]
+        world = dataclasses.replace(self.WORLD, table=table)
+        lookahead, planner = self.grown(world)
+        assert tree_of(lookahead)[(0, 1)].novel
+        assert planner.action_values(lookahead)[0] == 9.0 - 1.0 + 5.0
+
+    def test_twins_are_looked_for_anew_in_every_time_step(self) -> None:
+        lookahead, planner = self.grown(self.WORLD)
+        lookahead.advance(0, keep=True)
+        lookahead.begin_time_step()
+        for _ in planner.plan(lookahead, Interactions(100).start(), rng=np.random.default_rng(0)):
+            raise AssertionError("nothing is to be asked")
+        # From state 1, states 0 and 2 are new; below 0 are 1, the root's, and 2, met before.
+        assert tree_of(lookahead)[(0,)].novel
+        assert not tree_of(lookahead)[(0, 0)].novel
+        assert planner.action_values(lookahead) == [None, 4.0]
+
+    def test_breadth_first_search_finds_the_way_through_a_grid_with_them(self) -> None:
+        def steps(**settings: Any) -> int:
+            agent = get_agent("bfs")
+            play = Play(
+                GridWorld(KEYS_AND_DOORS),
+                agent,
+                settings=agent.settings(**settings),
+                budget=Interactions(500),
+                rng=episode_rng(0, 0),
+                max_steps=40,
+            )
+            drive([play])
+            return play.episode().steps
+
+        assert steps(exact_duplicates=True) == 15
+        assert steps() == 40
 
 
 class FixedFeatures(FeatureSet):

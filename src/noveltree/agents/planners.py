@@ -17,6 +17,7 @@ from noveltree.lookahead import (
     BestFirst,
     BreadthFirst,
     Duplicates,
+    ExactDuplicates,
     LabelledFirst,
     LeafValues,
     LearntActions,
@@ -41,7 +42,7 @@ from noveltree.simulators import State
 from noveltree.tree import Lookahead, Node
 
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes", "samples")
-_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "actions")
+_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "exact_duplicates", "actions")
 _NOVELTY = ("features", "width", "pruned_leaves")
 
 
@@ -59,15 +60,20 @@ def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings]
 def _rollouts(
     pruning: Pruning, settings: Settings, backup: Backup | None = None, node_type: type[Node] = Node
 ) -> Planner:
-    backup = backup or _leaf_values(settings, settings.reward_weight)
+    if backup is None:
+        pruning, backup = _with_backup(pruning, settings, settings.reward_weight)
     duplicates = Duplicates() if settings.duplicates else None
     actions = LearntActions() if settings.actions == "learnt" else AllActions()
     return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates, node_type, actions)
 
 
-def _leaf_values(settings: Settings, reward_weight: float = 1.0) -> LeafValues:
-    pruned = make_pruned_leaves(settings.pruned_leaves, settings.horizon)
-    return LeafValues(settings.discount, reward_weight, pruned)
+def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.0) -> tuple[Pruning, LeafValues]:
+    """A pruning, with exact duplicates if they are chosen, and a backup that knows what pruned leaves are worth."""
+    worths = make_pruned_leaves(settings.pruned_leaves, settings.horizon)
+    if settings.exact_duplicates:
+        pruning = duplicates = ExactDuplicates(pruning, worths)
+        worths = duplicates.worths
+    return pruning, LeafValues(settings.discount, reward_weight, worths)
 
 
 def _features(start: State, settings: Settings) -> FeatureSet:
@@ -109,7 +115,8 @@ def _iw1(start: State, settings: Settings) -> Planner:
     if settings.subtree_cap is not None:
         pruning = SubtreeCap(pruning, settings.subtree_cap)
     order, node_type = SUCCESSOR_ORDERS[settings.successors], MarkedNode if tested else Node
-    return BreadthFirst(pruning, settings.horizon, _leaf_values(settings), order, node_type)
+    pruning, backup = _with_backup(pruning, settings)
+    return BreadthFirst(pruning, settings.horizon, backup, order, node_type)
 
 
 # Lipovetzky et al. (2015).
@@ -118,7 +125,7 @@ IW1 = Agent(
     summary="Breadth-first IW(1) with classic novelty",
     novelty="classic",
     assemble=_iw1,
-    uses=(*_NOVELTY, *_SEARCH, "successors", "pruned_nodes", "subtree_cap"),
+    uses=(*_NOVELTY, *_SEARCH, "successors", "pruned_nodes", "subtree_cap", "exact_duplicates"),
 )
 
 
@@ -155,7 +162,8 @@ TWO_BFS = Agent(
 
 
 def _bfs(start: State, settings: Settings) -> Planner:
-    return BreadthFirst(NoPruning(), settings.horizon, LeafValues(settings.discount))
+    pruning, backup = _with_backup(NoPruning(), settings)
+    return BreadthFirst(pruning, settings.horizon, backup)
 
 
 BFS = Agent(
@@ -163,7 +171,7 @@ BFS = Agent(
     summary="Breadth-first search without pruning",
     novelty="none",
     assemble=_bfs,
-    uses=_SEARCH,
+    uses=(*_SEARCH, "exact_duplicates"),
 )
 
 

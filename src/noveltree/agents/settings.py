@@ -128,6 +128,11 @@ class Settings(SettingsModel):
         "of the lookahead or at the mean of the way there",
         default="termination-cost",
     )
+    exact_duplicates: bool = setting(
+        "whether a state is pruned, and left out of the backup, that was met in the lookahead before, at no "
+        "greater depth and with no less reward collected",
+        default=False,
+    )
     width: int = setting(
         "how many features make a node novel together: 1, or 2, where features are few", default=1, ge=1, le=2
     )

@@ -41,6 +41,7 @@ from noveltree.lookahead.cached_nodes import NeverTested as NeverTested
 from noveltree.lookahead.cached_nodes import TestedFirst as TestedFirst
 from noveltree.lookahead.cached_nodes import TestedWhenMet as TestedWhenMet
 from noveltree.lookahead.duplicates import Duplicates as Duplicates
+from noveltree.lookahead.exact_duplicates import ExactDuplicates as ExactDuplicates
 from noveltree.lookahead.graph import Graph as Graph
 from noveltree.lookahead.hierarchical import Hierarchical as Hierarchical
 from noveltree.lookahead.low_level import LowLevelSearch as LowLevelSearch
