@@ -38,6 +38,7 @@ from noveltree.lookahead import (
     random_tie,
 )
 from noveltree.lookahead.action_selection import larger_subtree, longest_branch
+from noveltree.lookahead.rollout import sample_unsolved_outcome
 from noveltree.novelty import ClassicTable
 from noveltree.simulators import Corridor
 from noveltree.tree import (
@@ -134,6 +135,26 @@ class TestRollouts:
             rng, dice = ScriptedRng(A0, A0 if samples > 1 else A1, A0), ScriptedDice(TO_1, TO_1, 0)
             lookahead = grow_with_dice(COIN_THEN_CHOICE, ROLLOUTS, 100, rng, dice, samples=samples)
             assert (lookahead.interactions, names(lookahead.root.children[0])) == (interactions, drawn)
+
+    def test_what_was_drawn_often_enough_is_walked_through_for_free_to_an_outcome_that_is_not_solved(self) -> None:
+        """With two samples, drawn to 2 and to 1, the third rollout needs no draw of a0: 1 has ended, and it goes
+        to 2, where one of two actions was tried, and tries the other.
+        """
+        rng, dice = ScriptedRng(A0, A1, A0, A0, A0, A0), ScriptedDice(TO_2, 0, TO_1, 0, 0)
+        lookahead = grow_with_dice(COIN_THEN_CHOICE, ROLLOUTS, 100, rng, dice, samples=2)
+        assert names(lookahead.root.children[0]) == {2: 1, 1: 1}
+        assert lookahead.interactions == 5  # a0 and a1; a0; a0 below 2; a1
+        assert lookahead.root.solved
+        assert rng.left == dice.left == 0
+
+    def test_an_outcome_is_sampled_in_proportion_to_its_draws(self) -> None:
+        lookahead = self.grown(100)  # outcome 1 was drawn once, 2 twice
+        for outcome in outcomes(lookahead.root.children[0]):
+            outcome.solved = False
+        first = lookahead.root.children[0]
+        assert first is not None
+        sampled = [state_of(sample_unsolved_outcome(first, rng=ScriptedRng(x))) for x in (0.0, 0.3, 0.4, 0.9)]  # type: ignore[arg-type]
+        assert sampled == [1, 1, 2, 2]
 
     def test_drawing_again_needs_budget(self) -> None:
         rng, dice = ScriptedRng(A0, A0), ScriptedDice(TO_2)

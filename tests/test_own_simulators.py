@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -150,6 +151,32 @@ class TestFromFileToReport:
         assert "say --import" in fresh("train", "--resume", run).sentence
         assert fresh("train", "--resume", run, "--import", "--json").object["score"] == trained["score"]
         assert fresh("play", "line.py:Line", "--weights", run, "--json").object["game"] == "line.py:Line"
+
+
+class TestDocumentation:
+    """docs/simulators.md says what is so."""
+
+    PAGE = (Path(__file__).parent.parent / "docs" / "simulators.md").read_text()
+
+    def test_the_twenty_lines_play_and_verify(self, fresh: Cli, tmp_path: Path) -> None:
+        code, commands = re.findall(r"```(?:python)?\n(.*?)```", self.PAGE, flags=re.DOTALL)[:2]
+        (tmp_path / "line.py").write_text(code)
+        play, verify, *_ = commands.splitlines()
+        played = fresh(*play.split()[1:])
+        assert "Mean score of 4 episodes: 1.00" in played.out
+        assert "4 episodes hold" in fresh(*verify.split()[1:]).out
+
+    def test_every_command_that_can_import_is_named(self, fresh: Cli) -> None:
+        commands = ["verify", "render", "evaluate", "train", "protocol diff"]
+        for command in [*commands, *(f"benchmark {each}" for each in ("plan", "run", "resume", "retry-failed"))]:
+            assert "--import" in fresh(*command.split(), "--help").out
+            assert command.split()[-1] in self.PAGE
+
+    def test_a_protocol_can_be_shown_with_options_and_levels(self, fresh: Cli, tmp_path: Path) -> None:
+        write_line(tmp_path)
+        chosen = ("--game", "line.py:Line", "--option", "size=7", "--levels", "0-3")
+        shown = fresh("protocol", "show", "otoole-2021", *chosen, "--json").object["protocol"]
+        assert (shown["options"], shown["game_levels"]) == ({"size": 7}, "0-3")
 
 
 class TestPermission:
@@ -360,6 +387,15 @@ class TestBadInput:
         done = in_a_process("play", "line.py:Line", "--agent", "iw1", "--json", cwd=tmp_path)
         assert json.loads(done.stdout)["score"] == 1.0
         assert {"imported", "step"} == set(done.stderr.split())
+        (tmp_path / "suite.yaml").write_text("name: own\ngames: ['line.py:Line']\nagents: [iw1]\ntrials: 1\n")
+        bench = ("suite.yaml", "--out", "bench", "--episodes", 1, "--trial-workers", 2, "--import", "--json")
+        done = in_a_process("benchmark", "run", *bench, cwd=tmp_path)
+        assert [trial["state"] for trial in json.loads(done.stdout)["trials"]] == ["finished"]
+        assert "step" in (tmp_path / "bench" / "logs" / "line.py-Line-iw1-trial-0.txt").read_text()
+        done = in_a_process(
+            "verify", "bench", *sorted((tmp_path / "episodes").iterdir()), "--import", "--json", cwd=tmp_path
+        )
+        assert json.loads(done.stdout)["verified"] == 2
 
     def test_chance_is_refused_with_the_first_step_that_differs(self, fresh: Cli, tmp_path: Path) -> None:
         dice = "\nimport random\n\n\ndef roll(self, state, action):\n"
@@ -494,6 +530,10 @@ class TestOptionsOfGymnasium:
             ("slippery=false", "Unknown option of FrozenLake-v1 'slippery'. Did you mean 'is_slippery'?"),
             ("is_slippery=no", "The option is_slippery of FrozenLake-v1 is true or false, not no."),
             ("map_name=8", "The option map_name of FrozenLake-v1 is a text, not 8."),
+            (
+                "chance=1",
+                "What is known of the chance of FrozenLake-v1 is a setting of the protocol, and no option.",
+            ),
             ("seed=3", "The seed of FrozenLake-v1 is its level: choose the levels 0-99, for instance."),
         ],
     )

@@ -72,6 +72,8 @@ OTHERS: dict[str, Any] = {
     "cache": False,
     "agent": "riw-d",
     "novelty": "depth",
+    "precision": 8,
+    "ranges": "0:1",
     "features": "ram",
     "horizon": None,
     "discount": 0.99,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from noveltree.agents.agent import Agent
 from noveltree.agents.rules import RULES, rollouts_by_rules, rules_are_chosen
-from noveltree.agents.settings import Settings
+from noveltree.agents.settings import FEATURES, Settings
 from noveltree.features import FeatureSet, PairFeatures, make_features
 from noveltree.lookahead import (
     CACHED_NODES,
@@ -43,7 +43,7 @@ from noveltree.tree import Lookahead, Node
 
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes", "samples")
 _ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "exact_duplicates", "actions")
-_NOVELTY = ("features", "width", "pruned_leaves")
+_NOVELTY = (*FEATURES, "width", "pruned_leaves")
 
 
 def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings], Planner]:
@@ -77,7 +77,7 @@ def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.
 
 
 def _features(start: State, settings: Settings) -> FeatureSet:
-    features = make_features(settings.features, start)
+    features = make_features(settings.features, start, settings.bins)
     return features if settings.width == 1 else PairFeatures(features)
 
 
@@ -130,7 +130,8 @@ IW1 = Agent(
 
 
 def _p_iw(start: State, settings: Settings) -> Planner:
-    pruning = NoveltyPruning(make_features(settings.features, start), RewardTable(), measure=Lookahead.collected)
+    features = make_features(settings.features, start, settings.bins)
+    pruning = NoveltyPruning(features, RewardTable(), measure=Lookahead.collected)
     backup, successors = LeafValues(settings.discount), SUCCESSOR_ORDERS[settings.successors]
     return BestFirst(pruning, (novel_by_reward,), settings.horizon, backup, successors=successors)
 
@@ -141,12 +142,12 @@ P_IW = Agent(
     summary="Best-first IW(1): novel is what holds a feature with more reward, and the most reward comes first",
     novelty="reward",
     assemble=_p_iw,
-    uses=("features", *_SEARCH, "successors"),
+    uses=(*FEATURES, *_SEARCH, "successors"),
 )
 
 
 def _2bfs(start: State, settings: Settings) -> Planner:
-    labels = NoveltyPruning(make_features(settings.features, start), ClassicTable(), LabelledFirst())
+    labels = NoveltyPruning(make_features(settings.features, start, settings.bins), ClassicTable(), LabelledFirst())
     backup, successors = LeafValues(settings.discount), SUCCESSOR_ORDERS[settings.successors]
     return BestFirst(labels, (exploring, exploiting), settings.horizon, backup, settings.discount, successors)
 
@@ -157,7 +158,7 @@ TWO_BFS = Agent(
     summary="Best-first search with two queues in turn, by novelty and by reward, without pruning",
     novelty="none",
     assemble=_2bfs,
-    uses=("features", *_SEARCH, "successors"),
+    uses=(*FEATURES, *_SEARCH, "successors"),
 )
 
 

@@ -6,6 +6,7 @@ and the process ends. Its last line on standard output says how the trial ended.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -71,7 +72,10 @@ def _run(task: Task) -> None:
     protocol = parse_protocol(task.protocol)
     directory = Path(task.directory)
     watcher = Watcher(progress=_Reporter(directory))
-    run_trial(directory, protocol, seed=task.seed, episodes=task.episodes, workers=task.workers, watcher=watcher)
+    with contextlib.redirect_stdout(sys.stderr):  # what a simulator prints belongs into the log
+        run_trial(
+            directory, protocol, seed=task.seed, episodes=task.episodes, workers=task.workers, watcher=watcher
+        )
 
 
 def _kind(error: NoveltreeError) -> str:

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from typing import Any
 
 from rich.console import Console
@@ -47,11 +47,13 @@ def _finite(value: Any) -> Any:
 class LiveLine:
     """One line that is rewritten in place on a terminal, below all that is printed to `out`; elsewhere nothing.
 
-    If it is not rewritten for long, because a simulator takes its time, it says for how long.
+    If it is not rewritten for long, because a simulator takes its time, it says for how long. A quiet one keeps
+    what simulators print apart from the one object that is printed.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._line, self._updated = "", time.monotonic()
+        self._quiet = quiet
         self._live = (
             Live(get_renderable=self._shown, console=out, transient=True, refresh_per_second=8)
             if out.is_terminal and not quiet
@@ -59,7 +61,8 @@ class LiveLine:
         )
 
     def __enter__(self) -> LiveLine:
-        self._context: AbstractContextManager[object] = self._live if self._live is not None else nullcontext()
+        otherwise = redirect_stdout(sys.stderr) if self._quiet else nullcontext()
+        self._context: AbstractContextManager[object] = otherwise if self._live is None else self._live
         self._context.__enter__()
         return self
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from noveltree.episodes import Decision, End, Play
 from noveltree.errors import INTERRUPTED, InputError
 from noveltree.protocol import AUTO, DEFAULT_PRESET, PRESETS, AutoChoice, make_protocol
 from noveltree.records import EpisodeRecord, check_writable
-from noveltree.replay import check_video, render_episode
+from noveltree.replay import check_camera, check_video, render_episode
 from noveltree.simulators import all_names
 from noveltree.trial.playing import Played, Player, choices_of_run, run_to_play
 
@@ -105,15 +104,15 @@ def play(
         line.update(f"Making {game}")
         protocol = make_protocol(game, preset=preset, on_auto=_report_choice, **choices)
     if video is not None:
-        check_video(video, protocol)
-        check_writable(video.parent)
-    check_writable(out_dir)
+        check_video(video)
     steps = min(max_steps or protocol.max_steps, protocol.max_steps)
     results: list[dict[str, Any]] = []
     records: list[EpisodeRecord] = []
-    # What a simulator prints is kept apart from the one object.
-    prints = contextlib.redirect_stdout(sys.stderr) if json else contextlib.nullcontext()
-    with prints, contextlib.closing(protocol.make_simulator()) as simulator:
+    with contextlib.closing(protocol.make_simulator()) as simulator:
+        if video is not None:
+            check_camera(simulator, protocol.game)
+            check_writable(video.parent)
+        check_writable(out_dir)
         player = Player(protocol, simulator, out_dir, seed=seed, run=run, action_values=action_values)
         for index in range(episodes):
             which = f", episode {index + 1} of {episodes}" if episodes > 1 else ""
@@ -180,6 +179,8 @@ def _report(played: Played, which: str) -> None:
         f"{counted(episode.interactions, 'interaction')} in {duration(episode.seconds)} ({rate:,.0f}/s)",
     )
     out.print(line, soft_wrap=True)
+    if record.protocol.chance == "foreseen":
+        out.print("This is a clairvoyant's score: what chance would bring was foreseen.", soft_wrap=True)
     again = " (it was there already: the same decisions)" if played.repeated else ""
     out.print(f"Episode: {played.file}{again}", soft_wrap=True)
 

@@ -25,8 +25,14 @@ def render(
     ] = None,
     every: Annotated[int | None, typer.Option(help="Keep every Nth frame.", min=1, show_default="1, GIF 3")] = None,
     scale: Annotated[
-        int, typer.Option(help="Factor by which to enlarge the picture.", min=1, max=LARGEST_SCALE)
-    ] = 3,
+        int | None,
+        typer.Option(
+            help="Factor by which to enlarge the picture.",
+            min=1,
+            max=LARGEST_SCALE,
+            show_default="to about 600 lines",
+        ),
+    ] = None,
     imports: Import = False,
 ) -> None:
     """Film a recorded episode by replaying its actions.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -64,7 +65,8 @@ class Spent:
 def work(channel: Channel, arguments: WorkArguments, *, orphaned: Callable[[], bool] = lambda: False) -> None:
     """Play what comes through a channel, until that ends or the process is orphaned."""
     prepare_process()
-    with contextlib.suppress(EOFError, OSError):
+    # What a simulator prints is none of the results that go to standard output.
+    with contextlib.redirect_stdout(sys.stderr), contextlib.suppress(EOFError, OSError):
         try:
             _Work(channel, arguments, orphaned).run()
         except InputError as error:

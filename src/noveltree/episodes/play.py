@@ -119,12 +119,15 @@ class Play:
         self._seconds += time.perf_counter() - started
         return Choice(action, tuple(values))
 
-    def execute(self, choice: Choice) -> Decision:
-        """Make the chosen child the root. Its subtree is kept, or dropped; its siblings are freed."""
+    def execute(self, choice: Choice, *, to: Node | None = None) -> Decision:
+        """Make the chosen child the root. Its subtree is kept, or dropped; its siblings are freed.
+
+        `to` is the outcome to which the action led, if that is known.
+        """
         started = time.perf_counter()
         lookahead = self.lookahead
         root, action = lookahead.root, choice.action
-        child = lookahead.executed(action, None if self.chance is None else self.chance.dice(root.time))
+        child = to or lookahead.executed(action, None if self.chance is None else self.chance.dice(root.time))
         decision = Decision(
             action=action,
             reward=child.reward,

@@ -79,6 +79,7 @@ from noveltree.lookahead.rmax import RMax as RMax
 from noveltree.lookahead.rollout import AllActions as AllActions
 from noveltree.lookahead.rollout import Rollouts as Rollouts
 from noveltree.lookahead.rollout import sample_unsolved_child as sample_unsolved_child
+from noveltree.lookahead.rollout import sample_unsolved_outcome as sample_unsolved_outcome
 from noveltree.lookahead.rtdp import OneStepRollouts as OneStepRollouts
 from noveltree.lookahead.scale import SCALES as SCALES
 from noveltree.lookahead.scale import Raw as Raw

@@ -19,6 +19,7 @@ from noveltree.protocol.compare import describe_setting as describe_setting
 from noveltree.protocol.compare import flat_settings as flat_settings
 from noveltree.protocol.learners import default_learning as default_learning
 from noveltree.protocol.make import make_protocol as make_protocol
+from noveltree.protocol.make import settings_for as settings_for
 from noveltree.protocol.presets import DEFAULT_PRESET as DEFAULT_PRESET
 from noveltree.protocol.presets import PRESETS as PRESETS
 from noveltree.protocol.presets import TRAINING_PRESETS as TRAINING_PRESETS

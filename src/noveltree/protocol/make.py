@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from noveltree.agents import Agent, Settings, get_agent
 from noveltree.errors import InputError, UnknownNameError
-from noveltree.features import default_features
+from noveltree.features import PRECISION, default_features, learn_ranges
 from noveltree.learning.settings import LearnerSettings
 from noveltree.lookahead import check_chance
 from noveltree.protocol.auto import AUTO, AutoChoice, choose_agent
@@ -128,6 +128,19 @@ def _named(game: str | None, simulator: str | Callable[..., Any] | None) -> str:
             raise InputError(f"Give the game, {game!r}, or the simulator, but not both.")
 
 
+def settings_for(agent: Agent, simulator: Simulator, chosen: Mapping[str, Any]) -> Settings:
+    """The settings of an agent in a simulator: what is chosen, and otherwise what suits the simulator."""
+    start, own = simulator.start(), dict(chosen)
+    if "features" in agent.uses:
+        own.setdefault("features", default_features(start))
+        if own["features"] == "atoms" and own.get("precision") != 0:
+            ranges = own.get("ranges") or learn_ranges(simulator)
+            own = own if ranges is None else {"precision": PRECISION, "ranges": ranges, **own}
+    settings = agent.settings(**own)
+    agent.assemble(start, settings)  # complains about features that do not fit
+    return settings
+
+
 def _check_fit(chosen: Choices, kind: SimulatorKind, game: str, agent: Agent) -> None:
     """Raise InputError about settings that the game or the agent does not have."""
     for setting in chosen.given(SimulatorSettings.model_fields):
@@ -179,21 +192,18 @@ def _look_at(
     """Find out what follows from a game and an agent; the simulator is made only if that is necessary."""
     own = chosen.given(Settings.model_fields)
     known = kind.known_actions(game, simulator_settings, chosen.features)
-    if known is not None and chosen.tiles is None:  # only the screen shows whether so many tiles fit on it
+    # Only the screen shows whether so many tiles fit on it, and only an observation whether it has ranges.
+    if known is not None and chosen.tiles is None and not chosen.precision:
         return _World(game, known, MAX_FRAMES, agent.settings(**own), simulator_settings.chance)
     observed = observed_by(agent, agent.settings(**own), learning)
     with contextlib.closing(kind.make(game, simulator_settings, observed)) as simulator:
-        start = simulator.start()
         for levels in (simulator_settings.game_levels, simulator_settings.evaluation_levels):
             if levels is not None:
-                start = start_at(simulator, level_at(levels, 0), game=game)  # complains about one that there is not
-        if "features" in agent.uses:
-            own.setdefault("features", default_features(start))
-        settings = agent.settings(**own)
-        planner = agent.assemble(start, settings)  # complains about features that do not fit
+                start_at(simulator, level_at(levels, 0), game=game)  # complains about one that there is not
+        settings = settings_for(agent, simulator, own)
         chance = _chance(kind, game, simulator, chosen.chance)
         if chance == "sampled":
-            check_chance(planner, agent.name)
+            check_chance(agent.assemble(simulator.start(), settings), agent.name)
         limit = kind.max_episode_steps(simulator)
         return _World(
             game=kind.full_name(simulator) or game,

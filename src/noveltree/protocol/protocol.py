@@ -91,7 +91,7 @@ class Protocol(_Planned):
     @property
     def stem(self) -> str:
         """The game, as names of files and directories have it."""
-        return self.game.replace("/", "-").replace(":", "-")
+        return self.game.replace("/", "-").replace(":", "-").lstrip(".-")
 
     @property
     def max_steps(self) -> int:

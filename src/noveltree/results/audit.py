@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import multiprocessing
 import statistics
+import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -158,6 +159,7 @@ def _replay_in_processes(episodes: list[Path], workers: int) -> Generator[tuple[
 def _begin(allowed: Mapping[str, str]) -> None:
     leave_to_parent()
     take_over(allowed)
+    sys.stdout = sys.stderr  # what a simulator prints is no result
 
 
 def _verify(path: Path) -> tuple[bool, str]:

@@ -91,6 +91,12 @@ def settings_in_words(protocol: Protocol, label: str) -> str:
     parts.append(f"{protocol.budget:,.10g} {protocol.budget_unit} per decision")
     if protocol.action_set == "full":
         parts.append("all 18 actions")
+    if protocol.sticky_actions:
+        parts.append(f"sticky actions {protocol.sticky_actions:g}")
+    if protocol.start == "no-ops":
+        parts.append("no-op starts")
+    if protocol.chance not in (None, "none"):
+        parts.append(f"chance {protocol.chance}")
     if protocol.features is not None:
         parts.append(protocol.features)
     if trained := protocol.training_interactions:

@@ -14,7 +14,7 @@ from noveltree.simulators.emulator import find_background, load_game
 from noveltree.simulators.games import canonical_game
 from noveltree.simulators.screen import SIDE, ScreenReducer
 from noveltree.simulators.settings import TilesOf
-from noveltree.simulators.simulator import Size, State, Transition
+from noveltree.simulators.simulator import Frame, Size, State, Transition
 from noveltree.simulators.snapshots import SnapshotPacker, flush, quiet, ram_of
 from noveltree.simulators.tiles import COLORS, TILE_ROWS, TileObserver
 
@@ -65,6 +65,9 @@ class Atari:
     after the first reset of the freshly loaded ROM. Sticky actions and no-op starts are of `StickyAtari`. With
     `tiles="foreground"` the background is subtracted from screens before their tiles are observed.
     """
+
+    #: The console shows sixty frames a second.
+    frame_rate = 60.0
 
     def __init__(
         self,
@@ -126,12 +129,18 @@ class Atari:
         child = self._observe(previous=state.tiles)
         return Transition(child, float(reward), emulator.game_over(False))
 
-    def film(self, state: AtariState, action: int, dice: int = 0) -> Iterator[NDArray[np.uint8]]:
+    def revisit(self, state: State) -> object:
+        assert isinstance(state, AtariState)
+        _stand_at(self._emulator, self._flush, self._packer.unpack(state.snapshot))
+        return self._packer.pack(self._emulator.cloneState())
+
+    def film(self, state: State, action: int, dice: int = 0) -> Iterator[Frame]:
         """The frames (height, width, 3) that a player sees while `action` is held in `state`, in color.
 
         An emulator shows the last frame of an interaction only; another one, which skips none, films it. The dice
         are those that were thrown, if chance has a say in what is executed.
         """
+        assert isinstance(state, AtariState)
         if self._camera is None:
             self._camera = load_game(self.game, 1, self._mode, self._difficulty)
         _stand_at(self._camera, self._flush, self._packer.unpack(state.snapshot))

@@ -71,6 +71,14 @@ class Snapshots(Protocol):
         """
         ...
 
+    def revisit(self, snapshot: Any) -> Any:
+        """The snapshot after a step in which nothing happens."""
+        ...
+
+    def picture(self, snapshot: Any) -> Any:
+        """What the environment renders in the mode `rgb_array` when it stands at `snapshot`."""
+        ...
+
 
 class HookSnapshots:
     """Snapshots by a pair of methods of the unwrapped environment: fast, one environment is enough."""
@@ -92,6 +100,14 @@ class HookSnapshots:
         self._restore(snapshot)
         outcome, by_chance = _step(self._env, action, generators_at(self._places), dice)
         return Stepped(outcome, self._take(**self._options), by_chance)
+
+    def revisit(self, snapshot: Any) -> Any:
+        self._restore(snapshot)
+        return self._take(**self._options)
+
+    def picture(self, snapshot: Any) -> Any:
+        self._restore(snapshot)
+        return _render(self._env)
 
 
 class CopySnapshots:
@@ -117,6 +133,12 @@ class CopySnapshots:
         env, generators = self._copy(snapshot)
         outcome, by_chance = _step(env, action, generators, dice)
         return Stepped(outcome, env, by_chance)
+
+    def revisit(self, snapshot: Any) -> Any:
+        return self._copy(snapshot)[0]
+
+    def picture(self, snapshot: Any) -> Any:
+        return _render(self._copy(snapshot)[0])
 
     def _copy(self, env: Environment) -> tuple[Environment, list[Generator]]:
         """A copy, and the random generators inside of it, wherever they are: copying has met all of them."""
@@ -168,6 +190,17 @@ def ways_of_taking_snapshots(env: Environment) -> Iterator[Callable[[Environment
         if callable(take) and callable(restore) and _accepts(take, 0) and _accepts(restore, 1):
             yield functools.partial(HookSnapshots, take=take, restore=restore)
     yield CopySnapshots
+
+
+def _render(env: Environment) -> Any:
+    # Environments that are planned over are made without a way to render, which would be copied with them.
+    core = env.unwrapped
+    mode = core.render_mode
+    core.render_mode = "rgb_array"
+    try:
+        return env.render()
+    finally:
+        core.render_mode = mode
 
 
 def _accepts(method: Callable[..., Any], arguments: int) -> bool:

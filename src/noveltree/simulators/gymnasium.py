@@ -19,7 +19,7 @@ from gymnasium.wrappers import PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
 from noveltree.errors import InputError, NotDeterministicError, SimulatorError, UnknownNameError
-from noveltree.simulators.check import check_simulator, difference
+from noveltree.simulators.check import check_transitions, difference
 from noveltree.simulators.environment_observation import EnvironmentObserver
 from noveltree.simulators.environment_snapshots import (
     Environment,
@@ -29,13 +29,16 @@ from noveltree.simulators.environment_snapshots import (
 )
 from noveltree.simulators.options import Options, Scalar, fitting
 from noveltree.simulators.settings import Chance
-from noveltree.simulators.simulator import Draw, State, Transition
+from noveltree.simulators.simulator import Draw, Frame, State, Transition
 
-# Packages that register environments when imported; the extra that installs one has its name.
-_PROVIDERS = {"MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
+# Packages that register environments, by how their ids begin; the extra that installs one has its name.
+_PROVIDERS = {"MiniGrid-": "minigrid", "BabyAI-": "minigrid", "MinAtar/": "minatar"}
+# The function that registers them, where importing the package does not.
+_REGISTERED_BY = {"minatar": ("minatar.gym", "register_envs")}
 _CHECKED_WALKS = 2
 _CHECKED_LENGTH = 15
 _PLAYED = 30
+_FRAME_RATE = 10.0  # of environments that do not say
 #: Walks on which chance is looked for, and their length.
 _SEARCHED_WALKS = 4
 _SEARCHED_LENGTH = 50
@@ -187,6 +190,34 @@ class GymnasiumSimulator:
         with _failures_of(self.environment, f"at the action {self.actions[action]!r}"):
             return self._snapshots.step(state.snapshot, self._first_action + action, dice)
 
+    def revisit(self, state: State) -> object:
+        assert isinstance(state, GymnasiumState)
+        return self._snapshots.revisit(state.snapshot)
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Between which values the environment's observation space says that its variables are."""
+        return self._observe.bounds
+
+    @property
+    def frame_rate(self) -> float:
+        """How many pictures a second the environment wants to be shown."""
+        return float(self._env.metadata.get("render_fps") or _FRAME_RATE)
+
+    def picture(self, state: State) -> Frame:
+        """What the environment renders of a state."""
+        if not isinstance(state, GymnasiumState):
+            raise InputError(f"A Gymnasium simulator has no picture of a {type(state).__name__}.")
+        if "rgb_array" not in self._env.metadata.get("render_modes", ()):
+            raise InputError(f"{self.environment} renders no pictures: it has no render mode rgb_array.")
+        with _failures_of(self.environment, "when it was to render"):
+            picture = np.asarray(self._snapshots.picture(state.snapshot))
+        if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype.kind not in "uf":
+            raise SimulatorError(
+                f"{self.environment} renders {picture.dtype} {picture.shape}, not a picture (height, width, 3)."
+            )
+        return (picture * 255).round().astype(np.uint8) if picture.dtype.kind == "f" else picture.astype(np.uint8)
+
     def _begin(self, seed: int) -> None:
         """Settle for the first way of taking snapshots that works, and keep the start."""
         failures: list[SimulatorError] = []
@@ -225,7 +256,7 @@ class GymnasiumSimulator:
 
     def _check_interrupted(self) -> None:
         try:
-            check_simulator(self, walks=_CHECKED_WALKS, length=_CHECKED_LENGTH)
+            check_transitions(self, walks=_CHECKED_WALKS, length=_CHECKED_LENGTH)
         except NotDeterministicError as error:
             raise self._not_deterministic(str(error)) from error
 
@@ -295,6 +326,9 @@ def _import_provider(name: str) -> None:
     for package in provider_of(name):
         try:
             importlib.import_module(package)
+            if package in _REGISTERED_BY and name not in registry:
+                module, function = _REGISTERED_BY[package]
+                getattr(importlib.import_module(module), function)()
         except ImportError as error:
             raise SimulatorError(
                 f'{name} needs the package {package}: pip install "noveltree[{package}]".'

@@ -27,7 +27,6 @@ class SimulatorKind(ABC):
     """The settings unless they are chosen."""
     alike: ClassVar[bool] = False
     """Whether scores in all its games are obtained under the same conditions."""
-    can_be_filmed: ClassVar[bool] = False
 
     @abstractmethod
     def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
+import importlib.util
 import re
 from collections.abc import Callable
 from functools import partial
@@ -50,7 +52,6 @@ class AtariKind(SimulatorKind):
     takes = ("action_set", "frame_skip", "mode", "difficulty", "start", "sticky_actions")
     defaults = SimulatorSettings(action_set="minimal", frame_skip=15)
     alike = True
-    can_be_filmed = True
 
     def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
         no_ops = settings.start == "no-ops"
@@ -111,8 +112,11 @@ class GymnasiumKind(SimulatorKind):
     takes = ("options", "game_levels", "evaluation_levels", "chance")
 
     def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
-        if "seed" in settings.options.to_dict():
+        given = settings.options.to_dict()
+        if "seed" in given:
             raise InputError(f"The seed of {game} is its level: choose the levels 0-99, for instance.")
+        if "chance" in given:
+            raise InputError(f"What is known of the chance of {game} is a setting of the protocol, and no option.")
         options = fitting_environment(game, settings.options)
         # Before there was the setting, what chance would bring was in the snapshots.
         return GymnasiumSimulator(game, chance=settings.chance or "foreseen", **options)  # type: ignore[arg-type]
@@ -141,6 +145,45 @@ class GymnasiumKind(SimulatorKind):
         return simulator.max_episode_steps if isinstance(simulator, GymnasiumSimulator) else None
 
 
+class RetroKind(SimulatorKind):
+    """Games of consoles, by the names that stable-retro gives them: `retro:Airstriker-Genesis-v0`."""
+
+    name = "retro"
+    title = "stable-retro"
+    takes = ("action_set", "frame_skip")
+    defaults = SimulatorSettings(action_set="minimal", frame_skip=8)
+    # The package is imported when a game is asked for, which takes a while.
+
+    def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
+        from noveltree.simulators.retro import RetroSimulator
+
+        return RetroSimulator(
+            game,
+            action_set=settings.action_set or "minimal",
+            frame_skip=settings.frame_skip,
+            screen=observed.screen or (SIDE, SIDE),
+        )
+
+    def find(self, game: str) -> str | None:
+        prefix, _, rest = game.partition(":")
+        if prefix.lower() != self.name or not rest:
+            return None
+        from noveltree.simulators.console import find_retro_game
+
+        return find_retro_game(rest)
+
+    def games(self) -> tuple[str, ...]:
+        return ("retro:Airstriker-Genesis-v0",) if importlib.util.find_spec("stable_retro") else ()
+
+    def version(self, game: str) -> str:
+        return f"stable-retro {_installed('stable-retro')}"
+
+    def rom_md5(self, game: str) -> str | None:
+        from noveltree.simulators.console import rom_of
+
+        return hashlib.md5(rom_of(game).read_bytes()).hexdigest()
+
+
 class CorridorKind(SimulatorKind):
     """The toy world."""
 
@@ -160,5 +203,5 @@ def _installed(package: str) -> str:
 
 # In this order: the id of a Gymnasium environment may be a spelling of an Atari game. What is neither, and has a
 # colon, is code of your own.
-for _kind in (OwnKind(), GymnasiumKind(), AtariKind(), CorridorKind()):
+for _kind in (OwnKind(), GymnasiumKind(), AtariKind(), CorridorKind(), RetroKind()):
     register_simulator(_kind)

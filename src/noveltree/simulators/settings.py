@@ -43,7 +43,7 @@ class SimulatorSettings(SettingsModel):
     mode: int | None = setting("the game's mode, if not its default", role="task", default=None)
     difficulty: int | None = setting("the game's difficulty, if not its default", role="task", default=None)
     action_set: Literal["minimal", "full"] | None = setting(
-        "the Atari actions to choose from: minimal or full", role="conditions", default=None
+        "the actions of a console to choose from: minimal or full", role="conditions", default=None
     )
     frame_skip: int = setting(
         "frames for which an action is held", role="conditions", default=1, ge=1, le=1_000_000

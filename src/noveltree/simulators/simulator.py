@@ -6,12 +6,16 @@ A simulator is anything with `actions`, `start`, `step` and `close`. Planners ne
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
 from numpy.typing import NDArray
 
 #: The size of an image: its width and its height.
 Size = tuple[int, int]
+#: A picture in color, (height, width, 3).
+Frame = NDArray[np.uint8]
 
 
 class State:
@@ -122,6 +126,53 @@ class TellsApart(Protocol):
 
     def key(self, state: State) -> bytes:
         """The same for two outcomes of an action exactly if they are the same state."""
+        ...
+
+
+@runtime_checkable
+class Revisits(Protocol):
+    """What a simulator may add so that the cost of snapshots can be told from that of the world."""
+
+    def revisit(self, state: State) -> object:
+        """Stand at a state and take its snapshot again: all of an interaction but what happens in it."""
+        ...
+
+
+@runtime_checkable
+class DeclaresBounds(Protocol):
+    """What a simulator may add that knows between which values its variables are."""
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and the greatest value of each number of an observation; infinite where there is none."""
+        ...
+
+
+@runtime_checkable
+class Pictured(Protocol):
+    """What a simulator may add so that videos can be made of its episodes: a picture of a state."""
+
+    @property
+    def frame_rate(self) -> float:
+        """How many pictures a second are shown."""
+        ...
+
+    def picture(self, state: State) -> Frame:
+        """A state as people see it; always of the same size."""
+        ...
+
+
+@runtime_checkable
+class Filmed(Protocol):
+    """The same for simulators that show more than one picture per interaction."""
+
+    @property
+    def frame_rate(self) -> float:
+        """How many frames a second are shown."""
+        ...
+
+    def film(self, state: State, action: int, dice: int = 0) -> Iterator[Frame]:
+        """What people see while an action is executed in a state; dice are what is thrown if there is chance."""
         ...
 
 

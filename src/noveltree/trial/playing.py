@@ -114,5 +114,10 @@ def choices_of_run(run: RunDirectory, game: str, choices: dict[str, Any]) -> dic
     if choices["budget"] is None:
         choices = {**choices, "budget": trained.budget, "budget_unit": trained.budget_unit}
     fixed = {*SimulatorSettings.model_fields} - {*trained.simulator_kind.takes}
-    own = {name: getattr(trained, name) for name, value in choices.items() if value is None and name not in fixed}
+    settings = get_agent(trained.agent).used(trained.settings())
+    own = {
+        name: settings.get(name, getattr(trained, name))
+        for name, value in choices.items()
+        if value is None and name not in fixed
+    }
     return {**choices, **own, "learning": trained.learning}
