@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from noveltree.protocol.auto import Probe, choose, probe
 from noveltree.simulators import Corridor, GymnasiumSimulator, State, Transition
 from small_worlds import KEYS_AND_DOORS, LINE, GridWorld
 from tests.support.chance_worlds import ChanceWorld, CountingDice, grow_with_dice
+from tests.support.command_line import Cli
 from tests.support.worlds import TableWorld, grow
 
 LEFT, RIGHT = 0, 1
@@ -325,6 +327,15 @@ class TestAuto:
         assert make_protocol("corridor", agent="auto", horizon=7).horizon == 7
         with pytest.raises(InputError, match="graph has no setting 'features'"):
             make_protocol("corridor", agent="auto", features="atoms")
+
+    def test_the_command_line_says_why_and_records_the_agent(self, cli: Cli, tmp_path: Path) -> None:
+        result = cli("play", "corridor", "--agent", "auto", "--out", str(tmp_path))
+        assert "Agent: graph. 100% of the states of random walks had been met before" in result.err
+        assert "corridor, graph, seed 0: score 1 in 9 steps" in result.out
+        printed = cli("play", "corridor", "--agent", "auto", "--out", str(tmp_path), "--json").object
+        assert printed["agent"] == "graph"
+        refused = cli("play", "corridor", "--agent", "auto", "--weights", str(tmp_path))
+        assert refused.sentence.startswith("Weights are those of one agent")
 
 
 class TestTargets:
