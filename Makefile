@@ -33,7 +33,7 @@ $(VENV)/.planning: pyproject.toml constraints.txt
 	@touch $@
 
 $(ALL): pyproject.toml constraints.txt
-	$(INSTALL) '.[dev,learn,minigrid,parquet,plot,ray,tensorboard]'
+	$(INSTALL) '.[dev,learn,minatar,minigrid,parquet,plot,ray,retro,tensorboard]'
 	@touch $@
 
 system:

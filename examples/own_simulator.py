@@ -1,4 +1,7 @@
-"""Your own simulator: a robot that must fetch a key before the door at the other end of a ring opens."""
+"""Your own simulator: a robot that must fetch a key before the door at the other end of a ring opens.
+
+`noveltree play examples/own_simulator.py:Ring --agent iw1` plays it on the command line.
+"""
 
 import numpy as np
 
@@ -12,6 +15,8 @@ from noveltree import (
     drive,
     episode_rng,
     get_agent,
+    make_protocol,
+    play_episode,
 )
 
 
@@ -40,15 +45,22 @@ class Ring:
         pass
 
 
-print(check_simulator(Ring()))
-play = Play(
-    Ring(),
-    get_agent("iw1"),
-    settings=Settings(features="atoms", discount=0.99),
-    budget=Interactions(100),
-    rng=episode_rng(seed=0, index=0),
-    max_steps=100,
-)
-drive([play])
-episode = play.episode()
-print(f"score {episode.score:g} in {episode.steps} steps: {[Ring.actions[action] for action in episode.actions]}")
+if __name__ == "__main__":  # not when the command line imports it
+    print(check_simulator(Ring()))
+    play = Play(
+        Ring(),
+        get_agent("iw1"),
+        settings=Settings(features="atoms", discount=0.99),
+        budget=Interactions(100),
+        rng=episode_rng(seed=0, index=0),
+        max_steps=100,
+    )
+    drive([play])
+    episode = play.episode()
+    print(
+        f"score {episode.score:g} in {episode.steps} steps: {[Ring.actions[action] for action in episode.actions]}"
+    )
+
+    # The same with a protocol, which is what records are made of.
+    protocol = make_protocol(simulator=Ring, agent="iw1", budget=100, discount=0.99, max_frames=100)
+    print(f"{protocol.game}: score {play_episode(protocol).score:g}")

@@ -7,6 +7,7 @@ import pytest
 
 from noveltree.errors import InputError
 from noveltree.features.atoms import AtomFeatures
+from noveltree.features.bins import Bins
 from noveltree.lookahead import NoveltyPruning
 from noveltree.novelty import ClassicTable, DepthTable
 from noveltree.simulators import Corridor
@@ -35,7 +36,7 @@ def test_the_same_value_of_two_variables_is_two_features() -> None:
 
 def test_indices_are_int32_and_the_observation_stays_as_it_is() -> None:
     state = State(np.array([0.123, 4.567]))
-    indices = AtomFeatures(precision=1)(node_of(state))
+    indices = AtomFeatures(Bins(10, "0:1,0:10"))(node_of(state))
     assert indices.dtype == np.int32
     assert state.observation.tolist() == [0.123, 4.567]
 
@@ -44,18 +45,6 @@ def test_floats_are_told_apart_by_their_exact_value() -> None:
     features = AtomFeatures()
     assert of(features, 0.1) != of(features, np.nextafter(0.1, 1))
     assert of(features, 0.0) == of(features, -0.0)
-
-
-def test_floats_are_told_apart_by_their_rounded_value_if_a_precision_is_given() -> None:
-    features = AtomFeatures(precision=1)
-    assert of(features, 0.12) == of(features, 0.08)
-    assert of(features, 0.12) != of(features, 0.16)
-    assert of(features, 0.04) == of(features, -0.04)
-
-
-def test_a_precision_leaves_whole_numbers_alone() -> None:
-    features = AtomFeatures(precision=-1)
-    assert of(features, 1) != of(features, 2)
 
 
 def test_nan_is_a_value_like_any_other() -> None:

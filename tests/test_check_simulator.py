@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,16 @@ import pytest
 
 from noveltree.errors import InputError, NotDeterministicError, SimulatorError
 from noveltree.simulators.atari import Atari
-from noveltree.simulators.check import SimulatorCheck, check_simulator
+from noveltree.simulators.check import check_simulator
 from noveltree.simulators.corridor import Corridor, CorridorState
-from noveltree.simulators.simulator import State, Transition
+from noveltree.simulators.gymnasium import GymnasiumSimulator
+from noveltree.simulators.simulator import Draw, State, Transition
+from tests.support.command_line import Cli
 
 
 def test_the_corridor_passes_and_the_report_says_what_was_covered() -> None:
-    assert check_simulator(Corridor(1000), walks=4, length=10) == SimulatorCheck(4, 40, 0)
+    covered = check_simulator(Corridor(1000), walks=4, length=10)
+    assert (covered.walks, covered.transitions, covered.ended) == (4, 40, 0)
 
 
 def test_walks_end_with_the_episode() -> None:
@@ -213,3 +217,105 @@ def test_the_same_seed_chooses_the_same_walks() -> None:
     for recorder, seed in ((first, 1), (second, 1), (third, 2)):
         check_simulator(recorder, walks=3, seed=seed)
     assert first.taken == second.taken != third.taken
+
+
+# What it says.
+
+
+class Priced(Corridor):
+    """A corridor in which every step costs 1 but the last, which pays 5; it says that there is no chance."""
+
+    has_chance = False
+
+    def draw(self, state: State, action: int, dice: int) -> Draw:
+        return Draw(self.step(state, action), certain=True)
+
+    def step(self, state: State, action: int) -> Transition:
+        following, reward, terminal = super().step(state, action)
+        return Transition(following, 5.0 if reward else -1.0, terminal)
+
+
+def test_the_report_says_what_was_covered_and_found_in_words() -> None:
+    report = str(check_simulator(Corridor(3), walks=2, length=50)).splitlines()
+    assert report[0].startswith("A function of state and action: ")
+    assert report[0].endswith("transitions of 2 random walks, 2 of which ended, came out the same each time.")
+    assert report[1] == "Chance: the simulator knows of none."
+    assert report[2] == "2 actions; observed is a vector of 1 whole number."
+    assert re.fullmatch(r"An interaction takes [\d.e-]+ ms; a state takes .* kB, 1,000 nodes .* MB\.", report[3])
+    assert re.fullmatch(r"Rewards: .*% of the transitions paid nothing, the others 1\.", report[4])
+
+
+def test_rewards_are_counted_by_hand() -> None:
+    """A corridor of 2 cells: a walk is some bumps into the wall, which cost 1, and then the exit, which pays 5."""
+    checked = check_simulator(Priced(2), walks=3, length=50)
+    assert (checked.found.lowest, checked.found.highest, checked.found.unrewarded) == (-1.0, 5.0, 0.0)
+    assert checked.found.chance is False
+    assert "Chance: none was found." in str(checked)
+    assert "paid nothing, the others -1 to 5." in str(checked)
+    none = check_simulator(Corridor(1000), walks=3, length=50)
+    assert (none.found.lowest, none.found.highest, none.found.unrewarded) == (0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("simulator", "advice"),
+    [
+        (Corridor(1000), "Random play finds no reward: novelty reaches further than random rollouts"),
+        (Priced(1000), "What is paid are costs: agents that prune take a pruned state to be worth nothing"),
+        (Corridor(50, rewards={cell: 1.0 for cell in range(0, 50, 2)}), "Rewards are frequent: riw-c will do"),
+    ],
+)
+def test_what_follows_for_the_choice_of_an_agent_is_said(simulator: Corridor, advice: str) -> None:
+    assert str(check_simulator(simulator, walks=3, length=30)).splitlines()[-1].startswith(advice)
+
+
+def test_continuous_vectors_and_snapshots_are_named() -> None:
+    checked = check_simulator(GymnasiumSimulator("CartPole-v1"), walks=3, length=20)
+    assert checked.found.continuous
+    assert checked.found.snapshot_ms is not None
+    assert checked.found.snapshot_ms > 0
+    assert "a vector of 4 numbers" in str(checked)
+    assert "for the snapshot" in str(checked)
+    assert "bins of the continuous values" in str(checked)
+
+
+@pytest.mark.parametrize(
+    ("slippery", "sentence"),
+    [(True, "Chance: a random generator inside decides what happens"), (False, "Chance: none was found.")],
+)
+def test_chance_is_found_where_it_decides(slippery: bool, sentence: str) -> None:
+    simulator = GymnasiumSimulator("FrozenLake-v1", is_slippery=slippery)
+    assert str(check_simulator(simulator, walks=2, length=10)).splitlines()[1].startswith(sentence)
+
+
+def test_the_size_of_a_state_is_what_it_takes_in_memory() -> None:
+    class Heavy(Corridor):
+        def step(self, state: State, action: int) -> Transition:
+            following, reward, terminal = super().step(state, action)
+            copied = CorridorState(following.cell)  # type: ignore[attr-defined]
+            copied.observation = np.zeros(100_000, dtype=np.int64)
+            return Transition(copied, reward, terminal)
+
+        def start(self) -> CorridorState:
+            start = super().start()
+            start.observation = np.zeros(100_000, dtype=np.int64)
+            return start
+
+    found = check_simulator(Heavy(1000), walks=1, length=5).found
+    assert 790_000 < found.state_bytes < 850_000
+
+
+def test_images_are_said_to_be_images() -> None:
+    simulator = Atari("breakout")
+    found = check_simulator(simulator, walks=1, length=5).found
+    simulator.close()
+    assert found.observation == "an image of 84 x 84 pixels"
+    assert 7_000 < found.state_bytes < 12_000
+
+
+def test_the_command_line_says_it_too(cli: Cli) -> None:
+    said = cli("check", "corridor", "--walks", 2, "--length", 5)
+    assert said.code == 0
+    assert "A function of state and action: 10 transitions of 2 random walks" in said.out
+    found = cli("check", "corridor", "--walks", 2, "--length", 5, "--json").object
+    assert (found["game"], found["transitions"], found["found"]["actions"]) == ("corridor", 10, 2)
+    assert "Unknown game" in cli("check", "nowhere").sentence

@@ -422,7 +422,7 @@ def test_a_disk_that_is_full_keeps_the_episodes_before(cli: Cli, monkeypatch: py
         (
             ["corridor", "--video", "film.mp4"],
             2,
-            "Only Atari episodes can be filmed, and corridor is not an Atari game.",
+            "There is nothing to film in corridor: its simulator has no pictures",
         ),
         (["breakout", "--video", "a_file/film.mp4"], 1, "Cannot write to a_file: Not a directory."),
         (["corridor", "--out", "a_file"], 1, "Cannot write to a_file: Not a directory."),
@@ -494,6 +494,7 @@ def test_verify_exits_with_1_when_a_replay_gives_another_score(
             {
                 "file": str(episode),
                 "holds": False,
+                "replayed": True,
                 "score": 1.0,
                 "finding": "step 0 paid 0.5, not 0 as recorded",
             }
@@ -664,6 +665,8 @@ def test_agents_lists_the_agents(cli: Cli) -> None:
         "vae-iw",
         "alphazero",
         "p-iw",
+        "graph",
+        "r-max",
         "2bfs",
     }
     assert (rows["riw-d"]["novelty"], "features" in rows["riw-d"]["settings"]) == ("depth", True)

@@ -514,7 +514,7 @@ def test_images_stay_images_and_are_copied(shape: tuple[int, ...]) -> None:
         (spaces.MultiDiscrete(np.array([[3, 4], [5, 6]])), np.array([[0, 1], [2, 3]]), [0, 1, 2, 3], np.int64),
         (spaces.MultiBinary(3), np.array([1, 0, 1], dtype=np.int8), [1, 0, 1], np.int64),
         (box(0, 255, (3,), np.uint8), np.array([7, 8, 9], dtype=np.uint8), [7, 8, 9], np.int64),
-        (box(0, 1, (2, 2), np.bool_), np.array([[True, False], [False, True]]), [1, 0, 0, 1], np.int64),
+        (box(0, 1, (3,), np.bool_), np.array([True, False, True]), [1, 0, 1], np.int64),
         (box(-1, 1, (2, 1), np.float32), np.array([[0.5], [-0.5]], dtype=np.float32), [0.5, -0.5], np.float64),
         (spaces.Tuple((spaces.Discrete(3), box(0, 1, (2,), np.float64))), (2, [0.25, 0.5]), [2, 0.25, 0.5], float),
         (

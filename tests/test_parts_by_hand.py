@@ -18,8 +18,6 @@ from noveltree.lookahead import (
     NeverTested,
     NoPruning,
     NoveltyPruning,
-    Planning,
-    Question,
     Rollouts,
     TestedFirst,
     TestedWhenMet,
@@ -27,19 +25,8 @@ from noveltree.lookahead import (
 from noveltree.novelty import DepthTable
 from noveltree.simulators import Corridor, State
 from noveltree.tree import UNIFORM, Lookahead, Probabilities
+from tests.support.answering import answer
 from tests.support.worlds import ScriptedRng, TableFeatures, TableWorld, node_of, tree_of
-
-
-def answer(planning: Planning, heuristics: Heuristics) -> list[Question]:
-    """Run a planner, answering its questions; these."""
-    asked = []
-    try:
-        question = next(planning)
-        while True:
-            asked.append(question)
-            question = planning.send(heuristics.answer([question])[0])
-    except StopIteration:
-        return asked
 
 
 class TestCachedNodes:

@@ -60,6 +60,10 @@ OTHERS: dict[str, Any] = {
     "game": "breakout",
     "mode": 1,
     "difficulty": 0,
+    "options": {"size": 9},
+    "game_levels": "0-99",
+    "evaluation_levels": "100-199",
+    "source": "0" * 64,
     "action_set": "full",
     "frame_skip": 5,
     "max_frames": 4_500,
@@ -68,6 +72,8 @@ OTHERS: dict[str, Any] = {
     "cache": False,
     "agent": "riw-d",
     "novelty": "depth",
+    "precision": 8,
+    "ranges": "0:1",
     "features": "ram",
     "horizon": None,
     "discount": 0.99,
@@ -92,6 +98,10 @@ OTHERS: dict[str, Any] = {
     "noise_share": 0.5,
     "noise_alpha": 0.3,
     "drawn_steps": 0,
+    "start": "no-ops",
+    "sticky_actions": 0.25,
+    "chance": "sampled",
+    "samples": 3,
     "value_scale": "raw",
     "tiles": "16x14",
     "levels": 16,
@@ -102,8 +112,6 @@ OTHERS: dict[str, Any] = {
     "noveltree_version": "0.2.0",
     "learning": LearningSettings(),
 }
-#: Settings of which only one value exists so far.
-CONSTANT = {"start", "sticky_actions"}
 
 
 def chosen(protocol: Protocol, *names: str) -> tuple[object, ...]:
@@ -155,6 +163,13 @@ RISK_AVERSE = {"risk_averse": "parent", "tie_breaking": "longest-branch"}
                 **{"pruned_nodes": "tested", "subtree_cap": 30_000, "max_frames": 18_000},
             },
         ),
+        (
+            "machado-2018",
+            {
+                **{"agent": "riw-c", "action_set": "full", "frame_skip": 15, "max_frames": 18_000},
+                **{"sticky_actions": 0.25, "start": "no-ops", "chance": "sampled"},
+            },
+        ),
     ],
 )
 def test_a_preset_has_the_settings_of_its_paper(preset: str, expected: dict[str, object]) -> None:
@@ -166,7 +181,7 @@ def test_the_presets_are_these() -> None:
     assert sorted(PRESETS) == [
         *("bandres-2018", "bandres-2018-103", "bandres-2018-32s", "bandres-2018-4100"),
         *("bandres-2018-ns-ra-107", "bandres-2018-ra-101", "bandres-2018-ra-3300"),
-        *("junyent-2021", "lipovetzky-2015", "otoole-2021"),
+        *("junyent-2021", "lipovetzky-2015", "machado-2018", "otoole-2021"),
     ]
 
 
@@ -199,11 +214,11 @@ def test_a_protocol_written_before_a_setting_existed_keeps_its_hash() -> None:
 
 
 def test_equal_protocols_have_equal_hashes() -> None:
-    assert make_protocol("Pong", budget=100).hash == make_protocol("ALE/Pong-v5", budget=100.0).hash
+    assert make_protocol("Pong", budget=100).hash == make_protocol("PONG", budget=100.0).hash
     assert Protocol(**FIXED.model_dump()).hash == FIXED.hash
 
 
-@pytest.mark.parametrize("setting", [name for name in Protocol.model_fields if name not in CONSTANT])
+@pytest.mark.parametrize("setting", Protocol.model_fields)
 def test_the_hash_changes_with_every_setting(setting: str) -> None:
     other = Protocol.model_validate(FIXED.model_dump() | {setting: OTHERS[setting]})
     assert other.hash != FIXED.hash
@@ -253,7 +268,7 @@ def test_a_setting_that_the_agent_does_not_use_cannot_be_chosen() -> None:
         make_protocol("pong", agent="rtdp", horizon=5)
 
 
-@pytest.mark.parametrize("setting", ["novelty", "rom_md5", "simulator", "simulator_version", "noveltree_version"])
+@pytest.mark.parametrize("setting", ["novelty", "rom_md5", "source", "simulator_version", "noveltree_version"])
 def test_what_follows_from_other_settings_cannot_be_chosen(setting: str) -> None:
     with pytest.raises(InputError, match=f"'{setting}' follows from the others"):
         make_protocol("pong", **{setting: OTHERS[setting] or "x"})
@@ -408,8 +423,8 @@ def test_a_rom_that_ale_py_does_not_support_is_refused() -> None:
         ({"cache": 1}, "cache 1: true or false is expected"),
         ({"budget": "100"}, "budget '100': a number is expected"),
         ({"budget": math.inf}, "budget inf: input should be a finite number"),
-        ({"sticky_actions": 0.25}, "sticky_actions 0.25: input should be 0"),
-        ({"start": "noops"}, "start 'noops': input should be 'first-reset'"),
+        ({"sticky_actions": 1.25}, "sticky_actions 1.25: input should be less than or equal to 1"),
+        ({"start": "noops"}, "start 'noops': input should be 'first-reset' or 'no-ops'"),
         ({"game": None}, "game None: a name is expected"),
         ({"simulator": "atary"}, "Unknown kind of simulator 'atary'. Did you mean 'atari'?"),
     ],

@@ -27,7 +27,7 @@ EXPORTED = [
         "NoveltyPruning",
         "NoveltyTable",
     ),
-    *("OutputError", "PRESETS", "Play"),
+    *("OutputError", "PRESETS", "Planner", "Play"),
     *("Protocol", "RecordError", "Seconds", "Settings", "Simulator", "SimulatorError", "State", "Transition"),
     *(
         "UNINFORMED",

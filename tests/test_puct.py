@@ -18,7 +18,6 @@ from noveltree.learning.experience import CriticalPath
 from noveltree.learning.policy_targets import VisitShares
 from noveltree.lookahead import (
     Interactions,
-    Planning,
     Puct,
     Question,
     Raw,
@@ -31,22 +30,11 @@ from noveltree.lookahead import (
 )
 from noveltree.simulators import Corridor
 from noveltree.tree import UNIFORM, Lookahead, Node, Probabilities
+from tests.support.answering import answer
 from tests.support.puct_reference import PuctReference
 from tests.support.worlds import BINARY, ScriptedRng, TableState, TableWorld, tree_of, worlds
 
 LEFT, RIGHT = 0, 1
-
-
-def answer(planning: Planning, heuristics: Heuristics) -> list[Question]:
-    """Run a planner, answering its questions; these."""
-    asked = []
-    try:
-        question = next(planning)
-        while True:
-            asked.append(question)
-            question = planning.send(heuristics.answer([question])[0])
-    except StopIteration:
-        return asked
 
 
 def networks(policy: dict[int, list[float]], values: dict[int, float]) -> Heuristics:

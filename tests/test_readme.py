@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,14 +18,27 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 
 
+def blocks() -> list[str]:
+    """The blocks of Python in the README."""
+    return re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+
+
 def test_the_python_of_the_readme_runs_and_has_eight_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    code, _ = blocks()
     assert len([line for line in code.splitlines() if line.strip()]) == 8
     monkeypatch.chdir(tmp_path)
     short = code.replace("budget=100", "budget=3, max_frames=150")
     assert short != code
     exec(compile(short, "README.md", "exec"), {})
     assert (tmp_path / "breakout.json").exists()
+
+
+def test_the_control_loop_of_the_readme_runs_and_has_at_most_ten_lines() -> None:
+    _, code = blocks()
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+    names: dict[str, Any] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert (names["reward"], names["terminal"], names["planner"].terminal) == (1.0, True, True)
 
 
 def test_every_agent_is_in_the_readme() -> None:
@@ -35,7 +49,7 @@ def test_every_command_of_the_readme_has_help() -> None:
     commands = set(re.findall(r"`noveltree ([a-z]+)", README))
     assert commands == {
         *("play", "train", "evaluate", "runs", "curve", "verify", "render", "games", "agents"),
-        *("protocol", "doctor", "bench", "benchmark", "compare", "report", "taxonomy"),
+        *("protocol", "doctor", "bench", "benchmark", "compare", "report", "taxonomy", "check"),
     }
 
 

@@ -81,7 +81,7 @@ class TestRegistered:
 
     def test_it_is_played_on_the_command_line(self, cli: Cli) -> None:
         assert cli("play", "hallway 5", "--mode", 1, "--json").object["game"] == "hallway-5"
-        assert "Only Atari episodes can be filmed" in cli("play", "hallway 5", "--video", "a.mp4").sentence
+        assert "nothing to film in hallway-5" in cli("play", "hallway 5", "--video", "a.mp4").sentence
 
     def test_settings_that_it_does_not_take_are_refused(self) -> None:
         with pytest.raises(InputError, match="hallway-5 has no action set to choose"):
@@ -105,7 +105,9 @@ def test_a_record_of_a_kind_that_is_not_registered_is_a_clear_error(hallways: No
     ("game", "kind", "name"),
     [
         ("Ms. Pacman", "atari", "ms_pacman"),
-        ("ALE/Pong-v5", "atari", "pong"),
+        ("Blackjack", "atari", "blackjack"),
+        ("Blackjack-v1", "gymnasium", "Blackjack-v1"),
+        ("gym:ALE/Pong-v5", "gymnasium", "ALE/Pong-v5"),
         ("gym:FrozenLake-v1", "gymnasium", "FrozenLake-v1"),
         ("CartPole-v1", "gymnasium", "CartPole-v1"),
         ("Nowhere-v3", "gymnasium", "Nowhere-v3"),

@@ -6,17 +6,21 @@ import re
 import signal
 import subprocess
 from pathlib import Path
+from typing import ClassVar
 
+import gymnasium
 import imageio_ffmpeg
 import numpy as np
 import pytest
+from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 
 from noveltree.episodes import drive
 from noveltree.errors import InputError, OutputError
 from noveltree.protocol import make_protocol
 from noveltree.records import EpisodeRecord
-from noveltree.replay import check_video, render_episode
-from noveltree.simulators import Atari, AtariState
+from noveltree.replay import check_camera, render_episode
+from noveltree.simulators import Atari, AtariState, Corridor, Frame, GymnasiumSimulator, State
+from noveltree.simulators.check import difference
 
 STEPS = 4
 
@@ -147,12 +151,56 @@ def test_only_mp4_and_gif_are_written(tmp_path: Path, record: EpisodeRecord, nam
     assert not list(tmp_path.iterdir())
 
 
-def test_only_atari_can_be_filmed(tmp_path: Path) -> None:
-    corridor = played("corridor", 2)
-    with pytest.raises(InputError, match="Only Atari episodes can be filmed, and corridor is not an Atari game"):
-        render_episode(corridor, tmp_path / "video.mp4")
-    with pytest.raises(InputError, match="Only Atari episodes can be filmed"):
-        check_video(tmp_path / "video.mp4", corridor.protocol)
+def test_what_has_no_pictures_cannot_be_filmed(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="There is nothing to film in corridor: its simulator has no pictures"):
+        render_episode(played("corridor", 2), tmp_path / "video.mp4")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", ["mp4", "gif"])
+def test_an_environment_that_renders_is_filmed_state_by_state(tmp_path: Path, suffix: str) -> None:
+    """One picture of the start and one after each step, at the environment's own rate, enlarged twice."""
+    path = tmp_path / f"video.{suffix}"
+    record = played("FrozenLake-v1", 3)
+    render_episode(record, path)
+    about, frames = decode(path)
+    assert frames.shape == (4, 512, 512, 3)
+    assert "4 fps" in about
+    env = gymnasium.make("FrozenLake-v1", render_mode="rgb_array")
+    env.reset(seed=0)
+    for frame, action in zip(frames, [None, *record.episode.actions], strict=True):
+        if action is not None:
+            env.step(action)
+        assert np.abs(frame[::2, ::2].astype(int) - np.asarray(env.render())).mean() < 6
+
+
+def test_rendering_leaves_states_as_they_are() -> None:
+    simulator = GymnasiumSimulator("CartPole-v1")
+    before = simulator.step(simulator.start(), 1)
+    simulator.picture(simulator.start())
+    simulator.picture(before.state)
+    assert difference(before, simulator.step(simulator.start(), 1)) is None
+
+
+def test_an_environment_that_does_not_render_says_so(tmp_path: Path) -> None:
+    class Blind(CartPoleEnv):
+        metadata: ClassVar = {"render_modes": []}
+
+    simulator = GymnasiumSimulator(Blind())
+    with pytest.raises(InputError, match="renders no pictures: it has no render mode rgb_array"):
+        check_camera(simulator, "Blind")
+
+
+def test_a_simulator_of_ones_own_is_filmed_if_it_has_pictures() -> None:
+    class Seen(Corridor):
+        frame_rate = 5.0
+
+        def picture(self, state: State) -> Frame:
+            return np.zeros((2, 2, 3), dtype=np.uint8)
+
+    check_camera(Seen(), "seen")
+    with pytest.raises(InputError, match="There is nothing to film"):
+        check_camera(Corridor(), "corridor")
 
 
 @pytest.mark.parametrize("options", [{"scale": 0}, {"scale": 17}, {"scale": -1}, {"every": 0}])

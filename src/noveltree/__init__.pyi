@@ -4,6 +4,7 @@ from .agents import AGENTS as AGENTS
 from .agents import Agent as Agent
 from .agents import Settings as Settings
 from .agents import get_agent as get_agent
+from .control import Planner as Planner
 from .episodes import Decision as Decision
 from .episodes import End as End
 from .episodes import Episode as Episode

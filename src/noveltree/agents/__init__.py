@@ -5,6 +5,7 @@ from __future__ import annotations
 from noveltree.agents.agent import PAPER_BUDGET as PAPER_BUDGET
 from noveltree.agents.agent import Agent as Agent
 from noveltree.agents.learners import ALPHAZERO, CPL, N_CPL, N_CPL_D, N_CPL_PLUS, PI_HIW, PI_IW, PI_IW_PLUS, VAE_IW
+from noveltree.agents.models import GRAPH, R_MAX
 from noveltree.agents.planners import BFS, IW1, P_IW, RANDOM, RIW_C, RIW_D, RIW_PLUS, RTDP, TWO_BFS, UCT, UNPRUNED
 from noveltree.agents.settings import Settings as Settings
 from noveltree.errors import UnknownNameError
@@ -13,6 +14,7 @@ AGENTS: dict[str, Agent] = {
     agent.name: agent
     for agent in (
         *(RIW_C, RIW_D, RIW_PLUS, IW1, P_IW, TWO_BFS, BFS, UCT, RTDP, UNPRUNED, RANDOM),
+        *(GRAPH, R_MAX),
         *(N_CPL, N_CPL_D, CPL, N_CPL_PLUS),
         *(PI_IW, PI_IW_PLUS, PI_HIW, ALPHAZERO, VAE_IW),
     )

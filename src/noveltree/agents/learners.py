@@ -80,7 +80,7 @@ PI_IW = Agent(
     summary="RIW_D over the hidden units of the network that guides it, which learns from every decision",
     novelty="depth",
     assemble=_pi_iw,
-    uses=("horizon", "discount", "cache", "cached_nodes", "most_nodes", "tie_breaking"),
+    uses=("horizon", "discount", "cache", "cached_nodes", "most_nodes", "tie_breaking", "samples"),
     defaults={
         "horizon": LARGEST_HORIZON,
         "discount": 0.99,
@@ -183,7 +183,7 @@ VAE_IW = Agent(
     novelty="depth",
     assemble=_vae_iw,
     untrained=_collecting,
-    uses=("latent_threshold", "horizon", "discount", "cache", "tie_breaking"),
+    uses=("latent_threshold", "horizon", "discount", "cache", "tie_breaking", "samples"),
     defaults={"horizon": LARGEST_HORIZON, "discount": 0.99},
     heads=(UNITS,),
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from noveltree.agents.agent import Agent
 from noveltree.agents.rules import RULES, rollouts_by_rules, rules_are_chosen
-from noveltree.agents.settings import Settings
+from noveltree.agents.settings import FEATURES, Settings
 from noveltree.features import make_features
 from noveltree.lookahead import (
     CACHED_NODES,
@@ -39,7 +39,7 @@ from noveltree.novelty import ClassicTable, DepthTable, NoveltyTable, RewardTabl
 from noveltree.simulators import State
 from noveltree.tree import Lookahead, Node
 
-_SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes")
+_SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes", "samples")
 _ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "actions")
 
 
@@ -49,7 +49,8 @@ def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings]
             pruning, backup = rollouts_by_rules(start, settings, table)
             return _rollouts(pruning, settings, backup, MarkedNode)
         cached_nodes = CACHED_NODES[settings.cached_nodes]
-        return _rollouts(NoveltyPruning(make_features(settings.features, start), table(), cached_nodes), settings)
+        features = make_features(settings.features, start, settings.bins)
+        return _rollouts(NoveltyPruning(features, table(), cached_nodes), settings)
 
     return assemble
 
@@ -68,7 +69,7 @@ RIW_C = Agent(
     summary="Rollout IW(1) with classic novelty",
     novelty="classic",
     assemble=_rollout_iw(ClassicTable),
-    uses=("features", "cached_nodes", *_ROLLOUTS, *RULES),
+    uses=(*FEATURES, "cached_nodes", *_ROLLOUTS, *RULES),
 )
 
 
@@ -78,7 +79,7 @@ RIW_D = Agent(
     summary="Rollout IW(1) with depth novelty",
     novelty="depth",
     assemble=_rollout_iw(DepthTable),
-    uses=("features", "cached_nodes", *_ROLLOUTS, *RULES),
+    uses=(*FEATURES, "cached_nodes", *_ROLLOUTS, *RULES),
 )
 
 
@@ -91,7 +92,7 @@ RIW_PLUS = dataclasses.replace(
 
 
 def _iw1(start: State, settings: Settings) -> Planner:
-    by_novelty = NoveltyPruning(make_features(settings.features, start), ClassicTable())
+    by_novelty = NoveltyPruning(make_features(settings.features, start, settings.bins), ClassicTable())
     tested = settings.pruned_nodes == "tested"
     pruning: Pruning = PrunedTested(by_novelty) if tested else by_novelty
     if settings.subtree_cap is not None:
@@ -106,12 +107,13 @@ IW1 = Agent(
     summary="Breadth-first IW(1) with classic novelty",
     novelty="classic",
     assemble=_iw1,
-    uses=("features", *_SEARCH, "successors", "pruned_nodes", "subtree_cap"),
+    uses=(*FEATURES, *_SEARCH, "successors", "pruned_nodes", "subtree_cap"),
 )
 
 
 def _p_iw(start: State, settings: Settings) -> Planner:
-    pruning = NoveltyPruning(make_features(settings.features, start), RewardTable(), measure=Lookahead.collected)
+    features = make_features(settings.features, start, settings.bins)
+    pruning = NoveltyPruning(features, RewardTable(), measure=Lookahead.collected)
     backup, successors = LeafValues(settings.discount), SUCCESSOR_ORDERS[settings.successors]
     return BestFirst(pruning, (novel_by_reward,), settings.horizon, backup, successors=successors)
 
@@ -122,12 +124,12 @@ P_IW = Agent(
     summary="Best-first IW(1): novel is what holds a feature with more reward, and the most reward comes first",
     novelty="reward",
     assemble=_p_iw,
-    uses=("features", *_SEARCH, "successors"),
+    uses=(*FEATURES, *_SEARCH, "successors"),
 )
 
 
 def _2bfs(start: State, settings: Settings) -> Planner:
-    labels = NoveltyPruning(make_features(settings.features, start), ClassicTable(), LabelledFirst())
+    labels = NoveltyPruning(make_features(settings.features, start, settings.bins), ClassicTable(), LabelledFirst())
     backup, successors = LeafValues(settings.discount), SUCCESSOR_ORDERS[settings.successors]
     return BestFirst(labels, (exploring, exploiting), settings.horizon, backup, settings.discount, successors)
 
@@ -138,7 +140,7 @@ TWO_BFS = Agent(
     summary="Best-first search with two queues in turn, by novelty and by reward, without pruning",
     novelty="none",
     assemble=_2bfs,
-    uses=("features", *_SEARCH, "successors"),
+    uses=(*FEATURES, *_SEARCH, "successors"),
 )
 
 

@@ -40,7 +40,7 @@ def rollouts_by_rules(start: State, settings: Settings, make_table: Callable[[],
     """The pruning and the backup of rollouts of marked nodes."""
     reward = _planning_reward(settings.risk_averse, start)
     table = Subtables(make_table, reward) if settings.subtables else make_table()
-    features = make_features(settings.features, start)
+    features = make_features(settings.features, start, settings.bins)
     return assemble_rules(NoveltyPruning(features, table, CACHED_NODES[settings.cached_nodes]), settings, reward)
 
 

@@ -7,11 +7,13 @@ from typing import Literal
 from pydantic import field_validator
 
 from noveltree.declarations import SettingsModel, setting
-from noveltree.errors import UnknownNameError
-from noveltree.features import FEATURE_SETS, parse_size
+from noveltree.errors import InputError, UnknownNameError
+from noveltree.features import FEATURE_SETS, Bins, parse_ranges, parse_size
 from noveltree.lookahead import CACHED_NODES, SELECTIONS
 from noveltree.simulators import Size
 
+#: The settings that say over which features novelty is defined.
+FEATURES = ("features", "precision", "ranges")
 LARGEST_HORIZON = 30_000  # novelty tables keep depths in 16 bits
 
 
@@ -24,6 +26,16 @@ class Settings(SettingsModel):
 
     features: str = setting(
         f"the features over which novelty is defined: {', '.join(FEATURE_SETS)}", default="pixels"
+    )
+    precision: int = setting(
+        "bins into which the range of a continuous variable is divided, in atoms; 0: every value is one of its own",
+        default=0,
+        ge=0,
+    )
+    ranges: str | None = setting(
+        "the ranges of variables, as low:high, or = where values are told apart exactly, with commas between them; "
+        "null: there are none",
+        default=None,
     )
     horizon: int = setting(
         "actions below the root that a lookahead may reach", default=100, ge=1, le=LARGEST_HORIZON
@@ -49,6 +61,9 @@ class Settings(SettingsModel):
         "nodes of a lookahead from which on it is not grown any more; null: as many as there are",
         default=None,
         ge=2,
+    )
+    samples: int = setting(
+        "draws after which an action whose outcome is not certain counts as known", default=10, ge=1
     )
     cache: bool = setting("whether the executed action's subtree is kept", role="conditions", default=True)
     tie_breaking: str = setting(
@@ -112,10 +127,30 @@ class Settings(SettingsModel):
         "probability above which a latent variable of an encoder is a true feature", default=0.9, gt=0, lt=1
     )
     tiles: str = setting("tiles of a screen, across and down, whose gray is its abstract state", default="8x11")
-    levels: int = setting("levels of gray by which tiles are told apart", default=8, ge=2, le=256)
+    levels: int = setting(
+        "levels of gray by which tiles are told apart", option="gray-levels", default=8, ge=2, le=256
+    )
     abstract_width: Literal["n", "1"] = setting(
         "width of the novelty of abstract states: n, over all tiles at once, or 1, over each", default="n"
     )
+
+    cells: int = setting(
+        "about how many cells the space of continuous observations is cut into",
+        default=4_000,
+        ge=2,
+    )
+    known_after: int = setting(
+        "draws after which what an action leads to counts as known, in R-max", default=1, ge=1
+    )
+
+    @property
+    def bins(self) -> Bins | None:
+        """How continuous variables are divided, if they are."""
+        if not self.precision:
+            return None
+        if self.ranges is None:
+            raise InputError("A precision divides the ranges of continuous variables, and none are given.")
+        return Bins(self.precision, self.ranges)
 
     @property
     def tile_size(self) -> Size:
@@ -134,6 +169,13 @@ class Settings(SettingsModel):
         if name not in FEATURE_SETS:
             raise UnknownNameError("feature set", name, FEATURE_SETS)
         return name
+
+    @field_validator("ranges")
+    @classmethod
+    def _check_ranges(cls, ranges: str | None) -> str | None:
+        if ranges is not None:
+            parse_ranges(ranges)
+        return ranges
 
     @field_validator("cached_nodes")
     @classmethod

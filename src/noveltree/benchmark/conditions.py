@@ -12,6 +12,9 @@ from noveltree.protocol import Protocol, compare_protocols, flat_settings
 _WORDS = {
     "max_frames": "at most {} frames",
     "learning.schedule.interactions": "{} training interactions",
+    "game_levels": "levels {}",
+    "evaluation_levels": "evaluated in levels {}",
+    "source": "source {:.12}",
 }
 
 
@@ -25,7 +28,7 @@ def differences(
 
     `played` has the number of episodes or trials of each. What most are comparable with is the rule, in all Atari
     games alike, unless `rule` gives one that a protocol has to follow. Another protocol is comparable if it differs
-    in the method alone; unless the agent is called the same.
+    in the method alone; unless the agent is called the same. A clairvoyant's scores are marked in any case.
     """
     neutral = {name: _neutral(protocol) for name, protocol in protocols.items()}
     of_all: dict[str, Counter[Protocol]] = {}
@@ -45,10 +48,16 @@ def differences(
     return found
 
 
+def may_foresee(protocol: Protocol) -> bool:
+    """Whether planners foresaw what chance would bring, or an old record does not say that they did not."""
+    silent = protocol.chance is None and "chance" in protocol.simulator_kind.takes
+    return protocol.chance == "foreseen" or silent
+
+
 def in_words(protocol: Protocol, settings: Collection[str]) -> str:
     """What some settings of a protocol are: `budget 10, at most 300 frames`."""
     return ", ".join(
-        _WORDS.get(name, f"{_told(name)} {{}}").format(_value(value))
+        _WORDS.get(name, f"{_told(name)} {{}}").format(_value(name, value))
         for name, value in flat_settings(protocol).items()
         if name in settings
     )
@@ -58,7 +67,9 @@ def _told(name: str) -> str:
     return name.removeprefix("learning.").replace(".", " ").replace("_", " ")
 
 
-def _value(value: object) -> str:
+def _value(name: str, value: object) -> str:
+    if name == "chance" and value is None:
+        return "foreseen if there was any"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{value:,.10g}"
     return str(value)
@@ -105,5 +116,5 @@ def _differences(rule: Protocol, agents_rule: Protocol, ours: Protocol) -> tuple
     method = {each.setting for each in compare_protocols(agents_rule, ours)}
     if get_agent(ours.agent).sets_budget:
         method.discard("budget")
-    found = _conditions(rule, ours) | method
+    found = _conditions(rule, ours) | method | ({"chance"} if may_foresee(ours) else set())
     return tuple(name for name in flat_settings(ours) if name in found)

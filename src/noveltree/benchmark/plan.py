@@ -12,6 +12,7 @@ from noveltree.errors import InputError, NoveltreeError, UnknownNameError
 from noveltree.learning.settings import LearnerSettings
 from noveltree.protocol import Protocol, default_learning, make_protocol
 from noveltree.reading import with_choices
+from noveltree.simulators import check_import
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,17 @@ class PlannedTrial:
     @property
     def name(self) -> str:
         """Where its run directory is, below the benchmark's."""
-        return f"trials/{self.game.replace('/', '-')}/{self.label}/trial-{self.trial}"
+        return f"trials/{self.protocol.stem}/{self.label}/trial-{self.trial}"
 
 
 def plan_suite(suite: Suite) -> list[PlannedTrial]:
     """All trials of a suite: the first one of every game and agent, then the second ones, and so on."""
     protocols: list[tuple[SuiteAgent, list[Protocol]]] = []
+    try:
+        for game in suite.game_names:
+            check_import(game)
+    except InputError as error:
+        raise InputError(f"The suite {suite.name}: {error}") from error
     for agent in suite.agents:
         try:
             choices = {**dict(suite.conditions), **agent.settings(), "learning": _learning(suite, agent)}

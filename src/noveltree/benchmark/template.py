@@ -8,11 +8,15 @@ from noveltree.protocol import Protocol, make_protocol
 from noveltree.simulators.games import SUITES
 
 _USUAL = make_protocol("breakout")
+#: What Atari games do not have.
+_EXAMPLES = {"options": "{is_slippery: false}", "game_levels": "0-99", "evaluation_levels": "100-199"}
 
 
 def _condition(name: str) -> str:
     value = getattr(_USUAL, name)
-    shown = "0" if value is None else f"{value:.10g}" if isinstance(value, float) else value
+    shown = _EXAMPLES.get(name) or (
+        "0" if value is None else f"{value:.10g}" if isinstance(value, float) else value
+    )
     return f"#   {f'{name}: {shown}':<28}# {Protocol.model_fields[name].description}"
 
 
@@ -26,7 +30,7 @@ TEMPLATE = f"""\
 #   noveltree benchmark run suite.yaml --out results
 name: my-benchmark
 
-# Atari games in any spelling, Gymnasium ids, or a named suite:
+# Atari games in any spelling, Gymnasium ids, your own as path/to/file.py:Factory, or a named suite:
 # {_SUITES}.
 games: [breakout, pong, qbert]
 

@@ -6,14 +6,15 @@ and the process ends. Its last line on standard output says how the trial ended.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -23,6 +24,7 @@ from noveltree.errors import INTERRUPTED, BusyError, NoveltreeError, OutputError
 from noveltree.protocol import parse_protocol
 from noveltree.records.files import write_quickly
 from noveltree.signals import INTERRUPTS, is_loading_code, unblock
+from noveltree.simulators import permissions, take_over
 from noveltree.trial import Progress, Watcher, run_trial
 
 _SECONDS_BETWEEN_REPORTS = 1.0
@@ -43,6 +45,8 @@ class Task:
     seed: int
     episodes: int
     workers: int = 1
+    permissions: Mapping[str, str] = field(default_factory=permissions)
+    """Whose code it may import."""
 
 
 def main() -> None:
@@ -64,10 +68,14 @@ def main() -> None:
 
 
 def _run(task: Task) -> None:
+    take_over(task.permissions)
     protocol = parse_protocol(task.protocol)
     directory = Path(task.directory)
     watcher = Watcher(progress=_Reporter(directory))
-    run_trial(directory, protocol, seed=task.seed, episodes=task.episodes, workers=task.workers, watcher=watcher)
+    with contextlib.redirect_stdout(sys.stderr):  # what a simulator prints belongs into the log
+        run_trial(
+            directory, protocol, seed=task.seed, episodes=task.episodes, workers=task.workers, watcher=watcher
+        )
 
 
 def _kind(error: NoveltreeError) -> str:

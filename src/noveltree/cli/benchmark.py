@@ -27,6 +27,7 @@ from noveltree.benchmark.suite import CONDITIONS
 from noveltree.benchmark.template import TEMPLATE
 from noveltree.cli.benchmark_run import Where, need_packages, run_in_view
 from noveltree.cli.benchmark_view import View, summary
+from noveltree.cli.common import Import
 from noveltree.cli.console import (
     completion,
     cores,
@@ -42,6 +43,8 @@ from noveltree.cli.options import protocol_options, takes
 from noveltree.errors import InputError
 from noveltree.records.files import check_writable, write_atomically
 from noveltree.results import collect as collect_episodes
+from noveltree.simulators import name_game
+from noveltree.simulators.games import SUITES as GAME_SUITES
 
 app = typer.Typer(
     help="Games x agents x trials: plan, run on this machine or on a cluster, collect.", no_args_is_help=True
@@ -118,6 +121,7 @@ def plan(
     episodes: _Episodes = None,
     workers: _Workers = None,
     every: Annotated[bool, typer.Option("--all", help="Print every trial.")] = False,
+    imports: Import = False,
     json: _Json = False,
     **conditions: Any,
 ) -> None:
@@ -215,6 +219,7 @@ def run(
     episodes: _Episodes = None,
     executor: _Executor = "local",
     address: _Address = None,
+    imports: Import = False,
     json: _Json = False,
     **conditions: Any,
 ) -> None:
@@ -244,6 +249,7 @@ def resume(
     trial_workers: _TrialWorkers = 1,
     executor: _Executor = "local",
     address: _Address = None,
+    imports: Import = False,
     json: _Json = False,
 ) -> None:
     """Resume a benchmark: the same as running its suite again.
@@ -260,6 +266,7 @@ def retry_failed(
     trial_workers: _TrialWorkers = 1,
     executor: _Executor = "local",
     address: _Address = None,
+    imports: Import = False,
     json: _Json = False,
 ) -> None:
     """Retry the trials that failed up to three times, and resume the rest.
@@ -377,6 +384,9 @@ def _part(
     chosen = {name: value for name, value in conditions.items() if value is not None}
     if not chosen and (games, agents, trials, episodes) == (None, None, None, None):
         return suite
+    for game in _split(games) or ():
+        if game not in GAME_SUITES:
+            name_game(game)
     return suite.part(
         games=_split(games), agents=_split(agents), trials=trials, episodes=episodes, conditions=chosen
     )

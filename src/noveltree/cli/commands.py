@@ -23,6 +23,7 @@ COMMANDS = {
     "compare": "Compare the scores of agents.",
     "report": "Write a report: tables, statistics, figures.",
     "taxonomy": "Sort games by how much reward feedback they give.",
+    "check": "Check a simulator, and say what it is like.",
     "games": "List the Atari games.",
     "agents": "List the agents and their settings.",
     "verify": "Check recorded scores by replaying them.",

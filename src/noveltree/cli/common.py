@@ -7,12 +7,33 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from typing import Annotated
+
+import typer
 
 from noveltree.errors import InputError
+from noveltree.simulators import allow_import
 from noveltree.wording import installing
 
 #: What the extra `learn` installs.
 _PACKAGES = ("torch", "onnx", "onnxruntime", "safetensors")
+
+
+def _allow(wanted: bool) -> bool:
+    if wanted:
+        allow_import()
+    return wanted
+
+
+#: Of commands that read what others may have written.
+Import = Annotated[
+    bool,
+    typer.Option(
+        "--import",
+        callback=_allow,
+        help="Import simulators that are not noveltree's: code which the files name, and which may do anything.",
+    ),
+]
 
 
 def need_extra(what: str, packages: Sequence[str] = _PACKAGES, *, extra: str = "learn") -> None:

@@ -6,8 +6,9 @@ import json
 import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from typing import Any
 
 from rich.console import Console
@@ -21,6 +22,8 @@ from noveltree.wording import counted as counted
 out = Console(highlight=False, markup=False, emoji=False)
 #: Errors and warnings.
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+#: Seconds without news after which a live line says so.
+_PATIENCE = 10.0
 
 
 def print_json(value: Any) -> None:
@@ -42,15 +45,24 @@ def _finite(value: Any) -> Any:
 
 
 class LiveLine:
-    """One line that is rewritten in place on a terminal, below all that is printed to `out`; elsewhere nothing."""
+    """One line that is rewritten in place on a terminal, below all that is printed to `out`; elsewhere nothing.
+
+    If it is not rewritten for long, because a simulator takes its time, it says for how long. A quiet one keeps
+    what simulators print apart from the one object that is printed.
+    """
 
     def __init__(self, *, quiet: bool = False) -> None:
+        self._line, self._updated = "", time.monotonic()
+        self._quiet = quiet
         self._live = (
-            Live(console=out, transient=True, refresh_per_second=8) if out.is_terminal and not quiet else None
+            Live(get_renderable=self._shown, console=out, transient=True, refresh_per_second=8)
+            if out.is_terminal and not quiet
+            else None
         )
 
     def __enter__(self) -> LiveLine:
-        self._context: AbstractContextManager[object] = self._live if self._live is not None else nullcontext()
+        otherwise = redirect_stdout(sys.stderr) if self._quiet else nullcontext()
+        self._context: AbstractContextManager[object] = otherwise if self._live is None else self._live
         self._context.__enter__()
         return self
 
@@ -58,8 +70,12 @@ class LiveLine:
         self._context.__exit__(*exception)
 
     def update(self, line: str) -> None:
-        if self._live is not None:
-            self._live.update(beginning(line, out.width - 1))
+        self._line, self._updated = line, time.monotonic()
+
+    def _shown(self) -> str:
+        waited = time.monotonic() - self._updated
+        waiting = f"waiting for {duration(waited)}  " if waited >= _PATIENCE else ""
+        return beginning(f"{waiting}{self._line}", out.width - 1)
 
     def warn(self, text: str) -> None:
         """Print a warning above the line."""

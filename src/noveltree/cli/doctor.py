@@ -32,6 +32,8 @@ _PACKAGES = (
 #: Optional packages, the extra that installs each, and what for.
 _EXTRAS = {
     "minigrid": ("minigrid", "MiniGrid environments"),
+    "MinAtar": ("minatar", "MinAtar environments"),
+    "stable-retro": ("retro", "games of consoles"),
     **{package: ("learn", "agents that learn") for package in ("torch", "onnx", "onnxruntime", "safetensors")},
     "matplotlib": ("plot", "figures"),
     "tensorboard": ("tensorboard", "TensorBoard"),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from noveltree.cli.common import need_extra
+from noveltree.cli.common import Import, need_extra
 from noveltree.cli.console import LiveLine, counted, out, print_json
 from noveltree.episodes import Episode
 
@@ -19,6 +19,7 @@ def evaluate(
         int, typer.Option(help="Number of processes that play; with 1, this process does.", min=1)
     ] = 1,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    imports: Import = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Play episodes with the networks that a run has deployed, and record them in the run.

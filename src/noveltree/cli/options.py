@@ -17,7 +17,7 @@ from noveltree.errors import InputError, UnknownNameError
 from noveltree.learning.settings import LearnerSettings
 from noveltree.protocol import TRAINING_PRESETS, Protocol, default_learning, make_protocol
 from noveltree.reading import with_choices
-from noveltree.simulators import SimulatorSettings
+from noveltree.simulators import Options, SimulatorSettings
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
 _PANELS = {"task": "Conditions", "conditions": "Conditions", "method": "Planning"}
@@ -94,6 +94,15 @@ def _option(name: str, field: FieldInfo, default: str, *, panel: str) -> Any:
     kinds = [kind for part in parts_of(field.annotation) if (kind := kind_of(part))]
     description = ": ".join([field.description or "", *([", ".join(kinds)] if kinds else [])])
     option, of_type = option_of(name, field), _type(field.annotation)
+    if Options in (field.annotation, *get_args(field.annotation)):
+        made = typer.Option(
+            option,
+            metavar="NAME=VALUE",
+            help=f"{description[:1].upper()}{description[1:]}. May be repeated.",
+            show_default=default,
+            rich_help_panel=panel,
+        )
+        return Annotated[list[str] | None, made]
     least = next((bound.ge for bound in field.metadata if hasattr(bound, "ge")), None)
     made = typer.Option(
         f"{option}/--no-{option[2:]}" if of_type is bool else option,

@@ -17,9 +17,9 @@ from noveltree.cli.console import LiveLine, completion, counted, duration, err, 
 from noveltree.cli.options import CONDITIONS, PLANNING, protocol_options, takes
 from noveltree.episodes import Decision, End, Play
 from noveltree.errors import INTERRUPTED, InputError
-from noveltree.protocol import DEFAULT_PRESET, PRESETS, make_protocol
+from noveltree.protocol import AUTO, DEFAULT_PRESET, PRESETS, AutoChoice, make_protocol
 from noveltree.records import EpisodeRecord, check_writable
-from noveltree.replay import check_video, render_episode
+from noveltree.replay import check_camera, check_video, render_episode
 from noveltree.simulators import all_names
 from noveltree.trial.playing import Played, Player, choices_of_run, run_to_play
 
@@ -33,16 +33,16 @@ def play(
     game: Annotated[
         str,
         typer.Argument(
-            help="An Atari game in any spelling, a Gymnasium id, or 'corridor'.",
+            help="An Atari game in any spelling, a Gymnasium id, 'corridor', or your own: path/to/file.py:Factory.",
             autocompletion=completion(all_names()),
         ),
     ],
     agent: Annotated[
         str | None,
         typer.Option(
-            help="The agent; `noveltree agents` lists them.",
+            help="The agent; `noveltree agents` lists them, `auto` chooses one.",
             show_default="riw-c",
-            autocompletion=completion(AGENTS),
+            autocompletion=completion([*AGENTS, AUTO]),
         ),
     ] = None,
     preset: Annotated[
@@ -84,25 +84,35 @@ def play(
 
       noveltree play qbert --preset lipovetzky-2015 --max-steps 20
 
-      noveltree play FrozenLake-v1 --agent iw1 --json
+      noveltree play FrozenLake-v1 --agent iw1 --option is_slippery=false --json
+
+      noveltree play worlds/maze.py:Maze --option size=9 --levels 0-9 --episodes 10
+
+      noveltree play CliffWalking-v1 --agent auto --budget 500
 
       noveltree play qbert --weights runs/qbert-n-cpl-seed0
     """
     if weights is not None:
         need_extra("Playing with networks", ("onnx", "onnxruntime", "safetensors"))
-    run = run_to_play(weights, agent)
+        if agent == AUTO:
+            raise InputError("Weights are those of one agent: leave out --agent auto.")
+    run = run_to_play(weights, None if agent == AUTO else agent)
     choices |= {"agent": agent, **_chosen_budget(budget, seconds, frames)}
     if run is not None:
         choices = choices_of_run(run, game, choices)
-    protocol = make_protocol(game, preset=preset, **choices)
+    with LiveLine(quiet=json) as line:
+        line.update(f"Making {game}")
+        protocol = make_protocol(game, preset=preset, on_auto=_report_choice, **choices)
     if video is not None:
-        check_video(video, protocol)
-        check_writable(video.parent)
-    check_writable(out_dir)
+        check_video(video)
     steps = min(max_steps or protocol.max_steps, protocol.max_steps)
     results: list[dict[str, Any]] = []
     records: list[EpisodeRecord] = []
     with contextlib.closing(protocol.make_simulator()) as simulator:
+        if video is not None:
+            check_camera(simulator, protocol.game)
+            check_writable(video.parent)
+        check_writable(out_dir)
         player = Player(protocol, simulator, out_dir, seed=seed, run=run, action_values=action_values)
         for index in range(episodes):
             which = f", episode {index + 1} of {episodes}" if episodes > 1 else ""
@@ -150,6 +160,10 @@ class _Progress:
         )
 
 
+def _report_choice(choice: AutoChoice) -> None:
+    err.print(f"Agent: {choice.agent}. {choice.why}", soft_wrap=True)
+
+
 def _report_failure(file: Path) -> None:
     err.print(f"What was played so far is in {file}.", soft_wrap=True)
 
@@ -165,6 +179,8 @@ def _report(played: Played, which: str) -> None:
         f"{counted(episode.interactions, 'interaction')} in {duration(episode.seconds)} ({rate:,.0f}/s)",
     )
     out.print(line, soft_wrap=True)
+    if record.protocol.chance == "foreseen":
+        out.print("This is a clairvoyant's score: what chance would bring was foreseen.", soft_wrap=True)
     again = " (it was there already: the same decisions)" if played.repeated else ""
     out.print(f"Episode: {played.file}{again}", soft_wrap=True)
 

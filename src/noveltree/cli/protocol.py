@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
+from noveltree.cli.common import Import
 from noveltree.cli.console import out, print_json, table
+from noveltree.cli.options import protocol_options, takes
 from noveltree.errors import InputError
 from noveltree.protocol import (
     PRESETS,
@@ -21,6 +23,7 @@ from noveltree.protocol import (
     make_protocol,
 )
 from noveltree.records import read_episode
+from noveltree.simulators import check_import
 
 app = typer.Typer(help="Show what a score depends on, and whether two scores are comparable.", no_args_is_help=True)
 
@@ -28,10 +31,12 @@ _WHAT = "A preset (of --game), PRESET:GAME, or an episode file."
 
 
 @app.command()
+@takes(protocol_options(("options", "game_levels", "evaluation_levels")))
 def show(
     what: Annotated[str | None, typer.Argument(help=_WHAT + " Without it: the presets.")] = None,
     game: Annotated[str, typer.Option(help="The game to fill in for a preset.")] = "breakout",
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    **choices: Any,
 ) -> None:
     """List the presets, or show all settings of one, or those of a recorded episode.
 
@@ -46,7 +51,7 @@ def show(
             listing.add_row(name, preset.summary)
         out.print(listing)
         return
-    protocol = _find(what, game)
+    protocol = _find(what, game, **choices)
     if json:
         print_json({"protocol_hash": protocol.hash, "protocol": protocol.model_dump(mode="json")})
         return
@@ -65,6 +70,7 @@ def diff(
         str | None,
         typer.Option(help="The game to fill in for presets.", show_default="that of an episode, or breakout"),
     ] = None,
+    imports: Import = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Say whether scores under two protocols are comparable, and why.
@@ -76,6 +82,8 @@ def diff(
     if game is None:
         recorded = [protocol.game for what in (first, second) if (protocol := _recorded(what)) is not None]
         game = recorded[0] if recorded else "breakout"
+        if any(what.partition(":")[0] in PRESETS for what in (first, second)):
+            check_import(game)
     a, b = _find(first, game), _find(second, game)
     differences = compare_protocols(a, b)
     comparable = all(difference.comparable for difference in differences)
@@ -102,11 +110,13 @@ def _report(first: str, second: str, differences: list[Difference]) -> None:
     out.print(f"Scores are {verdict}.", style="bold", soft_wrap=True)
 
 
-def _find(what: str, game: str) -> Protocol:
+def _find(what: str, game: str, **choices: Any) -> Protocol:
     preset, colon, its_game = what.partition(":")
     if preset in PRESETS:
-        return make_protocol(its_game if colon else game, preset=preset)
+        return make_protocol(its_game if colon else game, preset=preset, **choices)
     if (protocol := _recorded(what)) is not None:
+        if chosen := [name for name, value in choices.items() if value is not None]:
+            raise InputError(f"{what} has its {chosen[0].replace('_', ' ')} already.")
         return protocol
     if what.endswith(".json") or "/" in what:
         raise InputError(f"There is no file {what}.")

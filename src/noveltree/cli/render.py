@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from noveltree.cli.common import Import
 from noveltree.cli.console import LiveLine, out
 from noveltree.errors import InputError
 from noveltree.records import read_episode
@@ -24,8 +25,15 @@ def render(
     ] = None,
     every: Annotated[int | None, typer.Option(help="Keep every Nth frame.", min=1, show_default="1, GIF 3")] = None,
     scale: Annotated[
-        int, typer.Option(help="Factor by which to enlarge the picture.", min=1, max=LARGEST_SCALE)
-    ] = 3,
+        int | None,
+        typer.Option(
+            help="Factor by which to enlarge the picture.",
+            min=1,
+            max=LARGEST_SCALE,
+            show_default="to about 600 lines",
+        ),
+    ] = None,
+    imports: Import = False,
 ) -> None:
     """Film a recorded episode by replaying its actions.
 

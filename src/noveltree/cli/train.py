@@ -14,7 +14,7 @@ import typer
 from rich.text import Text
 
 from noveltree.agents import AGENTS, get_agent
-from noveltree.cli.common import apart_from_results, check_executor, need_extra
+from noveltree.cli.common import Import, apart_from_results, check_executor, need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
 from noveltree.cli.options import CONDITIONS, PLANNING, chosen_learning, learning_options, protocol_options, takes
 from noveltree.errors import INTERRUPTED, InputError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _MACHINE = "This machine"
 _LEARNERS = [name for name, agent in AGENTS.items() if agent.heads]
 #: What may be chosen again when a run is resumed; everything else is part of the run.
-_NOT_OF_THE_RUN = ("resume", "json", "workers", "episodes_at_once", "device", "executor", "address")
+_NOT_OF_THE_RUN = ("resume", "imports", "json", "workers", "episodes_at_once", "device", "executor", "address")
 
 
 @takes(learning_options() | protocol_options((*CONDITIONS, *PLANNING)))
@@ -38,7 +38,7 @@ def train(
     game: Annotated[
         str | None,
         typer.Argument(
-            help="An Atari game in any spelling, a Gymnasium id, or 'corridor'.",
+            help="An Atari game in any spelling, a Gymnasium id, 'corridor', or your own: path/to/file.py:Factory.",
             autocompletion=completion(all_names()),
         ),
     ] = None,
@@ -54,6 +54,7 @@ def train(
         Path | None, typer.Option("--out", help="The run's directory.", show_default="runs/GAME-AGENT-seedN")
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="Resume the run in this directory.")] = None,
+    imports: Import = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     workers: Annotated[
         int, typer.Option(help="Processes that play; with 1, this one does.", min=1, rich_help_panel=_MACHINE)
@@ -127,7 +128,7 @@ def train(
         given = {name: choices[name] for name in (*CONDITIONS, *PLANNING) if choices[name] is not None}
         chosen = {**usual, **given}
         protocol = make_protocol(game, agent=agent, budget=budget, learning=learning, **chosen)
-        name = f"{protocol.game.replace('/', '-')}-{protocol.agent}-seed{seed}"
+        name = f"{protocol.stem}-{protocol.agent}-seed{seed}"
         session = _Session(out_dir or Path("runs") / name, protocol, seed)
     with apart_from_results(executor), _placement(executor, address, workers) as placement:
         result = session.run(workers, episodes_at_once, device, placement, json=json)

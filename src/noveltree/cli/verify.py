@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from noveltree.cli.common import Import
 from noveltree.cli.console import LiveLine, cores, counted, out, print_json
 from noveltree.errors import InputError, NoveltreeError
 from noveltree.records import read_episode
@@ -27,6 +28,7 @@ def verify(
     renew: Annotated[
         bool, typer.Option("--renew", help="Sign off again what has changed since a directory was signed off.")
     ] = False,
+    imports: Import = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Replay recorded episodes in a fresh emulator, without planning, and compare.
@@ -132,20 +134,24 @@ def _report_file(result: dict[str, Any]) -> None:
     if result["score"] is None:
         out.print(Text.assemble(("UNREADABLE", "bold red"), f"  {result['finding']}"), soft_wrap=True)
         return
-    mark = ("holds", "green") if result["holds"] else ("DOES NOT HOLD", "bold red")
+    failed = "DOES NOT HOLD" if result["replayed"] else "NOT REPLAYED"
+    mark = ("holds", "green") if result["holds"] else (failed, "bold red")
     finding = f"  ({result['finding']})" if result["finding"] else ""
     out.print(Text.assemble(mark, f"  score {result['score']:,.10g}  {result['file']}{finding}"), soft_wrap=True)
 
 
 def _verify_file(file: Path) -> dict[str, Any]:
+    score: float | None = None
     try:
         record = read_episode(file)
+        score = record.episode.score
         verification = verify_episode(record)
     except NoveltreeError as error:
-        return {"file": str(file), "holds": False, "score": None, "finding": str(error)}
+        return {"file": str(file), "holds": False, "replayed": False, "score": score, "finding": str(error)}
     return {
         "file": str(file),
         "holds": verification.holds,
-        "score": record.episode.score,
+        "replayed": True,
+        "score": score,
         "finding": verification.finding,
     }

@@ -98,12 +98,19 @@ class Lanes:
         if kept := self._paused.pop((order.interval, order.index), None):
             return kept
         if order.paused is not None:
-            return self._restored(order.paused)
+            return self._restored(order, order.paused)
+        return self._begun(order)
+
+    def _begun(self, order: Order) -> Play:
         return self._protocol.make_play(
-            self._simulator, seed=self._seed, index=order.index, interval=order.interval
+            self._simulator,
+            seed=self._seed,
+            index=order.index,
+            interval=order.interval,
+            evaluation=order.evaluation,
         )
 
-    def _restored(self, paused: Paused) -> Play:
+    def _restored(self, order: Order, paused: Paused) -> Play:
         # Needs safetensors, which planners do without.
         from noveltree.records.play_file import decode_play
 
@@ -111,7 +118,9 @@ class Lanes:
             former = self._heuristics
         else:  # the driver then lets the play go on with other networks
             former = UNINFORMED if paused.weights is None else _gone(self._heuristics)
-        return decode_play(paused.data, self._protocol, self._simulator, heuristics=former)
+        return decode_play(
+            paused.data, self._protocol, self._simulator, heuristics=former, begun=self._begun(order)
+        )
 
     def _collected(self, order: Order, recorder: PathRecorder, play: Play) -> Collected:
         episode = play.episode()

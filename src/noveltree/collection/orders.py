@@ -35,6 +35,8 @@ class Order:
     """Whether it is wanted as a file if it is paused."""
     sample: int | None = None
     """How many nodes of every decision's lookahead are sampled, besides its root; None: not even that."""
+    evaluation: bool = False
+    """Whether it is of an evaluation, which may have levels of its own."""
 
 
 @dataclass(frozen=True, slots=True)

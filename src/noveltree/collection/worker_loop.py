@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from noveltree.collection.lanes import Lanes
@@ -15,6 +16,7 @@ from noveltree.episodes import Decision
 from noveltree.errors import InputError, NoveltreeError, SimulatorError
 from noveltree.learning.deployment import Deployment
 from noveltree.protocol import parse_protocol
+from noveltree.simulators import permissions, take_over
 
 _SECONDS_BETWEEN_REPORTS = 0.5
 
@@ -27,6 +29,8 @@ class WorkArguments:
     seed: int
     at_once: int
     device: str
+    permissions: Mapping[str, str] = field(default_factory=permissions)
+    """Whose code it may import."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,8 @@ class Spent:
 def work(channel: Channel, arguments: WorkArguments, *, orphaned: Callable[[], bool] = lambda: False) -> None:
     """Play what comes through a channel, until that ends or the process is orphaned."""
     prepare_process()
-    with contextlib.suppress(EOFError, OSError):
+    # What a simulator prints is none of the results that go to standard output.
+    with contextlib.redirect_stdout(sys.stderr), contextlib.suppress(EOFError, OSError):
         try:
             _Work(channel, arguments, orphaned).run()
         except InputError as error:
@@ -80,6 +85,7 @@ class _Work:
     def __init__(self, channel: Channel, arguments: WorkArguments, orphaned: Callable[[], bool]) -> None:
         self._channel = channel
         self._orphaned = orphaned
+        take_over(arguments.permissions)
         self._lanes = Lanes(
             parse_protocol(arguments.protocol),
             seed=arguments.seed,

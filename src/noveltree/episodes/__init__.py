@@ -1,5 +1,6 @@
 """Episodes: one decision is plan, choose, execute; one episode or many at once (Definition 3)."""
 
+from noveltree.episodes.chance import EpisodeChance as EpisodeChance
 from noveltree.episodes.drive import drive as drive
 from noveltree.episodes.drive import drive_stream as drive_stream
 from noveltree.episodes.episode import Decision as Decision

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from noveltree.agents import Agent, Settings
+from noveltree.episodes.chance import EpisodeChance
 from noveltree.episodes.episode import Decision, End, Episode, digest
 from noveltree.errors import InputError, RecordError, SimulatorError
 from noveltree.heuristics import UNINFORMED, Heuristics
-from noveltree.lookahead import Bounded, Budget, Planning, RemembersEpisode
-from noveltree.simulators import Simulator
+from noveltree.lookahead import Bounded, Budget, Planning, RemembersEpisode, check_chance
+from noveltree.simulators import Simulator, State, chance_of
 from noveltree.tree import Arrays, Lookahead, Node
 
 
@@ -45,15 +46,25 @@ class Play:
         rng: np.random.Generator,
         settings: Settings | None = None,
         max_steps: int | None = None,
+        start: State | None = None,
+        chance: EpisodeChance | None = None,
     ) -> None:
-        """`max_steps` is the time limit of the protocol: reaching it is a truncation."""
+        """`max_steps` is the time limit of the protocol: reaching it is a truncation.
+
+        The episode begins in `start`, if that is not the simulator's own. Where there is chance, `chance` decides
+        what executed actions lead to; planning draws from `rng` and knows nothing of it.
+        """
         if not simulator.actions:
             raise SimulatorError("The simulator has no actions, so there is nothing to decide.")
         if max_steps is not None and max_steps < 1:
             raise InputError(f"An episode must have at least 1 step, not {max_steps}.")
         self._agent = agent
         self._settings = agent.settings() if settings is None else settings
-        start = self._start = simulator.start()
+        if chance_of(simulator) is not None and chance is None:
+            raise InputError("A simulator with chance is played with chance=EpisodeChance(seed, index).")
+        #: What is thrown when an action is executed; None if there is no chance.
+        self.chance = chance if chance_of(simulator) is not None else None
+        start = self._start = simulator.start() if start is None else start
         self._planner = agent.planner(start, self._settings, UNINFORMED)
         most = self._settings.most_nodes
         self._budget = budget if most is None else Bounded(budget, most)
@@ -67,7 +78,13 @@ class Play:
             base_policy=UNINFORMED.initial_base_policy(),
             termination_cost=UNINFORMED.initial_termination_cost(),
             node_type=self._planner.node_type,
+            rng=rng,
+            samples=self._settings.samples,
         )
+        if self.chance is not None:
+            check_chance(self._planner, agent.name)
+        #: Where the last decision led, until that is the root.
+        self._executed = self.lookahead.root
         self.decisions: list[Decision] = []
         #: The time step at which whoever drives the play pauses it; None: it is not paused.
         self.pause_at: int | None = None
@@ -102,12 +119,15 @@ class Play:
         self._seconds += time.perf_counter() - started
         return Choice(action, tuple(values))
 
-    def execute(self, choice: Choice) -> Decision:
-        """Make the chosen child the root. Its subtree is kept, or dropped; its siblings are freed."""
+    def execute(self, choice: Choice, *, to: Node | None = None) -> Decision:
+        """Make the chosen child the root. Its subtree is kept, or dropped; its siblings are freed.
+
+        `to` is the outcome to which the action led, if that is known.
+        """
         started = time.perf_counter()
         lookahead = self.lookahead
         root, action = lookahead.root, choice.action
-        child = root.children[action] or lookahead.expand(root, action)
+        child = to or lookahead.executed(action, None if self.chance is None else self.chance.dice(root.time))
         decision = Decision(
             action=action,
             reward=child.reward,
@@ -121,8 +141,9 @@ class Play:
             root_value=None if self._heuristics.initial_termination_cost() is not None else root.termination_cost,
         )
         # An interrupt may come at any instant; in this order `_last_node` always fits the decisions.
+        self._executed = child
         self.decisions.append(decision)
-        lookahead.advance(action, keep=self._settings.cache)
+        lookahead.advance(action, keep=self._settings.cache, to=child)
         # Freeing what is not kept takes its time too.
         self.decisions[-1] = replace(decision, seconds=self._seconds + time.perf_counter() - started)
         self.deciding = False
@@ -189,8 +210,4 @@ class Play:
     def _last_node(self) -> Node:
         """The node to which the last decision led."""
         root = self.lookahead.root
-        if root.time == len(self.decisions):
-            return root
-        child = root.children[self.decisions[-1].action]
-        assert child is not None
-        return child
+        return root if root.time == len(self.decisions) else self._executed

@@ -9,6 +9,10 @@ from noveltree.features.abstraction import Abstraction as Abstraction
 from noveltree.features.abstraction import make_abstraction as make_abstraction
 from noveltree.features.abstraction import parse_size as parse_size
 from noveltree.features.atoms import AtomFeatures as AtomFeatures
+from noveltree.features.bins import PRECISION as PRECISION
+from noveltree.features.bins import Bins as Bins
+from noveltree.features.bins import learn_ranges as learn_ranges
+from noveltree.features.bins import parse_ranges as parse_ranges
 from noveltree.features.bprost import BprostFeatures as BprostFeatures
 from noveltree.features.feature_set import FeatureSet as FeatureSet
 from noveltree.features.feature_set import Indices as Indices
@@ -24,8 +28,13 @@ FEATURE_SETS = ("pixels", "ram", "bprost", "bprost-background", "atoms")
 NEEDS_TILES: dict[str, TilesOf] = {"bprost": True, "bprost-background": "foreground"}
 
 
-def make_features(name: str, start: State) -> FeatureSet:
-    """The feature set `name` for the states of a simulator whose start state is `start`."""
+def make_features(name: str, start: State, bins: Bins | None = None) -> FeatureSet:
+    """The feature set `name` for the states of a simulator whose start state is `start`; `bins` are for atoms."""
+    if bins is not None and (name != "atoms" or bins.variables != start.observation.size):
+        raise InputError(
+            f"Bins of {bins.variables} variables do not fit {name} of observations of shape "
+            f"{start.observation.shape}: precision and ranges are for atoms of continuous vectors."
+        )
     match name:
         case "pixels" if start.observation.dtype == np.uint8 and start.observation.ndim >= 2:
             return PixelFeatures(start.observation.shape)
@@ -34,7 +43,7 @@ def make_features(name: str, start: State) -> FeatureSet:
         case "bprost" | "bprost-background" if isinstance(start, AtariState) and start.tiles is not None:
             return BprostFeatures()
         case "atoms" if default_features(start) == "atoms":
-            return AtomFeatures()
+            return AtomFeatures(bins)
     if name not in FEATURE_SETS:
         raise UnknownNameError("feature set", name, FEATURE_SETS)
     raise InputError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from noveltree.errors import InputError
+from noveltree.features.bins import Bins
 from noveltree.features.feature_set import FeatureSet, Indices
 from noveltree.tree import Node
 
@@ -15,21 +16,21 @@ class AtomFeatures(FeatureSet):
     """One feature for each value met of each variable; exactly one per variable is true.
 
     Features are numbered as they are met, so that `size` grows. Which states are novel does not depend on the
-    numbering. Floating-point variables have one value per number met, or, with `precision`, per number rounded
-    to so many decimals; without it a continuous variable is novel at nearly every step.
+    numbering. Floating-point variables have one value per number met, or, with `bins`, per bin; without them a
+    continuous variable is novel at nearly every step.
     """
 
-    def __init__(self, *, precision: int | None = None) -> None:
+    def __init__(self, bins: Bins | None = None) -> None:
         self.size = 0
-        self._precision = precision
+        self._bins = bins
         self._index_of: list[dict[Value, int]] = []  # per variable: the feature of each value met
 
     def __call__(self, node: Node) -> Indices:
         vector = node.state.observation.ravel()
         if vector.size != len(self._index_of):
             self._begin(vector.size)
-        if self._precision is not None and vector.dtype.kind == "f":
-            vector = vector.round(self._precision)
+        if self._bins is not None:
+            vector = self._bins(vector)
         values = vector.tolist()
         indices = [index_of.get(value, -1) for index_of, value in zip(self._index_of, values, strict=True)]
         if -1 in indices:

@@ -70,7 +70,7 @@ class LearntActions:
         for node in lookahead.nodes():
             earlier: list[Node] = []
             for action, child in enumerate(node.children):
-                if child is not None:
+                if child is not None and child.certain:
                     if earlier:
                         judged[action] += 1
                         novel[action] += not any(alike(child, sibling) for sibling in earlier)

@@ -15,7 +15,7 @@ from noveltree.lookahead.marked_node import MarkedNode
 from noveltree.lookahead.planner import ActionValues
 from noveltree.lookahead.planning_rewards import PlanningReward, true_reward
 from noveltree.lookahead.questions import VALUE, Planning, ask
-from noveltree.tree import Lookahead, Node
+from noveltree.tree import Lookahead, Node, outcomes
 
 
 class Backup(Protocol):
@@ -33,7 +33,8 @@ class Backup(Protocol):
 @dataclass(frozen=True, slots=True)
 class LeafValues:
     """Definition 2: V of a leaf is 0 if it is terminal, otherwise its termination cost; V of an inner node is the
-    maximum of reward + discount * V(child) over its *existing* children.
+    maximum of reward + discount * V(child) over its *existing* children, and of the mean of that over an action's
+    draws where chance decides.
 
     With a `reward_weight` w below 1 the reward of an action d steps below the root counts w^d as much. A discount
     makes a distant leaf worth less; this does not, so that values do not favour short paths.
@@ -136,15 +137,26 @@ def _ask_values(nodes: Iterable[Node]) -> Planning:
 
 
 def _best_child(node: Node, discount: float, weight: float = 1.0) -> float | None:
-    """The maximum of weight * reward + discount * V over the existing children; None if there are none."""
+    """The maximum of weight * reward + discount * V over the actions with children; None if there are none."""
     best = None
     for child in node.children:
         if child is not None:
             value = weight * child.reward + discount * child.value
+            if not child.certain:
+                value = _expectation(child, discount, weight)
             if best is None or value > best:
                 best = value
     return best
 
 
 def _values_of_children(root: Node, discount: float) -> ActionValues:
-    return [None if child is None else child.reward + discount * child.value for child in root.children]
+    return [None if child is None else _expectation(child, discount) for child in root.children]
+
+
+def _expectation(first: Node, discount: float, weight: float = 1.0) -> float:
+    """The mean of weight * reward + discount * V over all draws of an action, given its first outcome."""
+    total, draws = 0.0, 0
+    for outcome in outcomes(first):
+        total += outcome.draws * (weight * outcome.reward + discount * outcome.value)
+        draws += outcome.draws
+    return total / draws

@@ -45,7 +45,8 @@ class BestFirst:
     """Expands the first node of each queue in turn, all its actions one after another.
 
     Of equals, the one that entered the queue first is the first. Kept nodes with actions that were not tried enter
-    before anything is generated, in the order of their generation.
+    before anything is generated, in the order of their generation. An action whose outcome is not certain is drawn
+    as often as the lookahead has `samples`.
     """
 
     pruning: Pruning
@@ -72,16 +73,18 @@ class BestFirst:
             self._enter(lookahead, node, queues)
         for node in queues:
             for action in self.successors(node, rng):
-                if node.children[action] is None:
+                while lookahead.undersampled(node, action):
                     if meter.exhausted(lookahead):
                         return
                     child = yield from self.pruning.generate(lookahead, node, action)
-                    self._enter(lookahead, child, queues)
+                    if child.draws == 1:
+                        self._enter(lookahead, child, queues)
         lookahead.root.solved = True
 
     def _enter(self, lookahead: Lookahead, node: Node, queues: _Queues) -> None:
         """Let a node enter the queues that take it, if there is anything to expand."""
-        if None in node.children and not node.terminal and lookahead.depth(node) < self.horizon:
+        to_draw = any(lookahead.undersampled(node, action) for action in range(len(node.children)))
+        if to_draw and not node.terminal and lookahead.depth(node) < self.horizon:
             queues.enter(node, lookahead.collected(node, self.discount))
 
 

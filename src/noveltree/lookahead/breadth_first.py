@@ -10,10 +10,11 @@ import numpy as np
 
 from noveltree.lookahead.backup import Backup
 from noveltree.lookahead.budget import Meter
+from noveltree.lookahead.marked_node import MarkedNode
 from noveltree.lookahead.planner import ActionValues
 from noveltree.lookahead.pruning import Pruning
 from noveltree.lookahead.questions import Planning
-from noveltree.tree import Lookahead, Node
+from noveltree.tree import Lookahead, Node, outcomes
 
 #: In which order the actions of a node are tried.
 SuccessorOrder = Callable[[Node, np.random.Generator], Sequence[int]]
@@ -36,7 +37,10 @@ SUCCESSOR_ORDERS: dict[str, SuccessorOrder] = {"in-order": in_order, "random": r
 
 @dataclass(slots=True)
 class BreadthFirst:
-    """Expands nodes in the order of their depth, all actions of a node one after another."""
+    """Expands nodes in the order of their depth, all actions of a node one after another.
+
+    An action whose outcome is not certain is drawn as often as the lookahead has `samples`; all outcomes follow.
+    """
 
     pruning: Pruning
     horizon: int
@@ -52,19 +56,26 @@ class BreadthFirst:
     def action_values(self, lookahead: Lookahead) -> ActionValues:
         return self.backup.action_values(lookahead)
 
+    @property
+    def needs_certainty(self) -> bool:
+        return issubclass(self.node_type, MarkedNode)  # whose rules know one outcome of an action
+
     def _search(self, lookahead: Lookahead, meter: Meter, rng: np.random.Generator) -> Planning:
         root = lookahead.root
         queue = deque([root])
         while queue:
             node = queue.popleft()
             for action in self.order(node, rng):
-                child = node.children[action]
-                if child is None:
+                children = list(outcomes(node.children[action]))
+                for child in children:
+                    self.pruning.meet_again(lookahead, child)
+                while lookahead.undersampled(node, action):
                     if meter.exhausted(lookahead):
                         return
                     child = yield from self.pruning.generate(lookahead, node, action)
-                else:
-                    self.pruning.meet_again(lookahead, child)
-                if child.novel and not child.terminal and lookahead.depth(child) < self.horizon:
-                    queue.append(child)
+                    if child.draws == 1:
+                        children.append(child)
+                for child in children:
+                    if child.novel and not child.terminal and lookahead.depth(child) < self.horizon:
+                        queue.append(child)
         root.solved = True

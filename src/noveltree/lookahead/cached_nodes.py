@@ -81,7 +81,7 @@ class TestedFirst:
             if not node.terminal:
                 test(node)
                 if not node.novel and not node.solved:
-                    update_solved_labels(node, root)
+                    update_solved_labels(node, root, lookahead.samples)
 
     def tested_when_generated(self, node: Node) -> bool:
         return not node.terminal
@@ -118,4 +118,4 @@ CACHED_NODES: dict[str, CachedNodes] = {
 def _solve_terminal_nodes(lookahead: Lookahead) -> None:
     for node in list(lookahead.nodes()):
         if node.terminal:
-            update_solved_labels(node, lookahead.root)
+            update_solved_labels(node, lookahead.root, lookahead.samples)

@@ -23,14 +23,14 @@ class Duplicates:
         self._pairs = [[0] * actions for _ in range(actions)]
         self._alike = [[0] * actions for _ in range(actions)]
         for node in lookahead.nodes():
-            for first, second in itertools.combinations([child for child in node.children if child is not None], 2):
+            for first, second in itertools.combinations(_certain_children(node), 2):
                 self._compare(first, second)
 
     def learn(self, child: Node) -> None:
-        """Compare a new node with its siblings."""
+        """Compare a new node with its siblings, as far as chance had no say in them."""
         assert child.parent is not None
-        for sibling in child.parent.children:
-            if sibling is not None and sibling is not child:
+        for sibling in _certain_children(child.parent) if child.certain else ():
+            if sibling is not child:
                 self._compare(child, sibling)
 
     def left_out(self, node: Node, action: int, *, rng: np.random.Generator) -> bool:
@@ -57,6 +57,11 @@ class Duplicates:
         for one, other in ((first.action, second.action), (second.action, first.action)):
             self._pairs[one][other] += 1
             self._alike[one][other] += same
+
+
+def _certain_children(node: Node) -> list[Node]:
+    """The children that tell where an action leads; those that chance brought do not."""
+    return [child for child in node.children if child is not None and child.certain]
 
 
 def alike(first: Node, second: Node) -> bool:

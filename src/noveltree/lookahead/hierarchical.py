@@ -60,6 +60,10 @@ class Hierarchical:
     def action_values(self, lookahead: Lookahead) -> ActionValues:
         return self.backup.action_values(lookahead)
 
+    @property
+    def needs_certainty(self) -> bool:
+        return True  # a low-level tree is left by an action, not by one of its outcomes
+
     def memory(self) -> Arrays:
         """Abstract states and their visits."""
         return self.low_level.states.store()

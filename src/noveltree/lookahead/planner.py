@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from noveltree.errors import InputError
 from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.questions import Planning
 from noveltree.tree import Arrays, Lookahead, Node
@@ -32,6 +33,25 @@ class Planner(Protocol):
     def action_values(self, lookahead: Lookahead) -> ActionValues:
         """The values of the root's actions, once all questions are answered."""
         ...
+
+
+@runtime_checkable
+class NeedsCertainty(Protocol):
+    """What a planner adds that may not know what to do with several outcomes of an action."""
+
+    @property
+    def needs_certainty(self) -> bool:
+        """Whether every action must have one outcome."""
+        ...
+
+
+def check_chance(planner: Planner, agent: str) -> None:
+    """Raise InputError if an agent's planner does not know what to do where chance decides."""
+    if isinstance(planner, NeedsCertainty) and planner.needs_certainty:
+        raise InputError(
+            f"{agent} with these settings is defined for actions that have one outcome, and here chance decides: "
+            "choose another agent, or let it foresee what chance will bring (--chance foreseen)."
+        )
 
 
 @runtime_checkable

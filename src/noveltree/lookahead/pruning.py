@@ -25,7 +25,10 @@ class Pruning(Protocol):
         ...
 
     def generate(self, lookahead: Lookahead, node: Node, action: int) -> Generating:
-        """Generate a child by one interaction, and label it."""
+        """Generate a child by one interaction, and label it.
+
+        Where chance decides, that may be an outcome that was drawn before, which is then met again.
+        """
         ...
 
     def meet_again(self, lookahead: Lookahead, child: Node) -> None:
@@ -81,7 +84,9 @@ class NoveltyPruning:
 
     def generate(self, lookahead: Lookahead, node: Node, action: int) -> Generating:
         child = yield from self.expand(lookahead, node, action)
-        if self.cached_nodes.tested_when_generated(child):
+        if child.draws > 1:
+            self.meet_again(lookahead, child)
+        elif self.cached_nodes.tested_when_generated(child):
             self.test(lookahead, child)
         return child
 
@@ -96,7 +101,7 @@ class NoveltyPruning:
     def expand(self, lookahead: Lookahead, node: Node, action: int) -> Generating:
         """Generate a child by one interaction, and ask what its test will need; it is not labelled yet."""
         child = lookahead.expand(node, action)
-        if self._heads and self.cached_nodes.tested_when_generated(child):
+        if self._heads and child.draws == 1 and self.cached_nodes.tested_when_generated(child):
             yield from ask((child,), *self._heads)
         return child
 

@@ -14,7 +14,7 @@ from noveltree.features import FeatureSet, Indices
 from noveltree.lookahead.marked_node import MarkedNode
 from noveltree.lookahead.pruning import Generating, NoveltyPruning, Pruning
 from noveltree.lookahead.questions import Planning
-from noveltree.tree import Lookahead, Node, subtree_size
+from noveltree.tree import Lookahead, Node, outcomes, subtree_size
 
 
 @dataclass(slots=True)
@@ -72,9 +72,10 @@ class SubtreeCap(_Around):
 
     def begin(self, lookahead: Lookahead) -> Planning:
         yield from self.pruning.begin(lookahead)
-        for child in lookahead.root.children:
-            if child is not None and subtree_size(child) >= self.nodes:
-                child.novel = False
+        for first in lookahead.root.children:
+            if first is not None and subtree_size(first) >= self.nodes:
+                for child in outcomes(first):
+                    child.novel = False
 
 
 @dataclass(slots=True)

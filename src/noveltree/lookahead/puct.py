@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.planner import ActionValues
 from noveltree.lookahead.questions import POLICY, VALUE, Planning, ask
 from noveltree.lookahead.scale import Scale, Spread
-from noveltree.lookahead.uct import UctNode
+from noveltree.lookahead.uct import UctNode, tried
 from noveltree.tree import Lookahead, Node
 
 _greatest = best_action(random_tie)
@@ -27,7 +28,8 @@ class Puct:
 
         Q = (W_a + v(n)) / (N_a + 1)        U = exploration * P_a * sqrt(sum_b (N_b + 1)) / (N_a + 2)
 
-    so that every action counts as tried once more, with the value of n. Q is divided by the width of a scale.
+    so that every action counts as tried once more, with the value of n. Q is divided by the width of a scale. What
+    an action leads to is drawn anew each time, unless it is certain.
     A simulation that ends in a terminal node it has seen before counts like an interaction.
     """
 
@@ -47,25 +49,35 @@ class Puct:
         revisits = 0
         while not meter.exhausted(lookahead, besides=revisits):
             before = lookahead.interactions
-            yield from self._simulation(lookahead, root_prior, scale, rng)
+            yield from self._simulation(
+                lookahead, partial(meter.exhausted, besides=revisits), root_prior, scale, rng
+            )
             revisits += lookahead.interactions == before
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
         """How often each action was visited."""
-        return [
-            float(child.visits) if isinstance(child, UctNode) and child.visits else None
-            for child in lookahead.root.children
-        ]
+        visits = (tried(first).visits for first in lookahead.root.children)
+        return [float(number) if number else None for number in visits]
 
     def _simulation(
-        self, lookahead: Lookahead, root_prior: Sequence[float], scale: Scale, rng: np.random.Generator
+        self,
+        lookahead: Lookahead,
+        exhausted: Callable[[Lookahead], bool],
+        root_prior: Sequence[float],
+        scale: Scale,
+        rng: np.random.Generator,
     ) -> Planning:
         node = lookahead.root
         prior = root_prior
         path: list[UctNode] = []
+        before = lookahead.interactions
         while True:
             action = _greatest(node, self._bounds(node, prior, scale), rng)
-            child = node.children[action] or lookahead.expand(node, action)
+            child = node.children[action]
+            if child is None or not child.certain:
+                if lookahead.interactions > before and exhausted(lookahead):
+                    return  # a simulation that is cut off tells nothing
+                child = lookahead.expand(node, action)
             assert isinstance(child, UctNode)
             path.append(child)
             if child.terminal:
@@ -88,14 +100,12 @@ class Puct:
     def _bounds(self, node: Node, prior: Sequence[float], scale: Scale) -> ActionValues:
         """Q + U of every action."""
         assert node.termination_cost is not None
-        tried = [
-            (child.returns, child.visits) if isinstance(child, UctNode) else (0.0, 0) for child in node.children
-        ]
+        actions = [tried(first) for first in node.children]
         value, width = node.termination_cost, scale.width()
-        weight = self.exploration * math.sqrt(sum(visits + 1 for _, visits in tried))
+        weight = self.exploration * math.sqrt(sum(visits + 1 for visits, _ in actions))
         return [
             (returns + value) / (visits + 1) / width + weight * probability / (visits + 2)
-            for (returns, visits), probability in zip(tried, prior, strict=True)
+            for (visits, returns), probability in zip(actions, prior, strict=True)
         ]
 
     def _root_prior(self, root: Node, rng: np.random.Generator) -> Sequence[float]:

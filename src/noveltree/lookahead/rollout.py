@@ -11,11 +11,12 @@ from noveltree.lookahead.action_set import ActionSet
 from noveltree.lookahead.backup import Backup
 from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.duplicates import Duplicates
+from noveltree.lookahead.marked_node import MarkedNode
 from noveltree.lookahead.planner import ActionValues
 from noveltree.lookahead.pruning import Pruning
 from noveltree.lookahead.questions import POLICY, Planning, ask
 from noveltree.lookahead.solved import update_solved_labels
-from noveltree.tree import Arrays, Lookahead, Node
+from noveltree.tree import Arrays, Lookahead, Node, Probabilities, outcomes
 
 
 class AllActions:
@@ -41,7 +42,11 @@ class AllActions:
 
 @dataclass(slots=True)
 class Rollouts:
-    """RIW(1) with any pruning, any base policy and any backup."""
+    """RIW(1) with any pruning, any base policy and any backup.
+
+    Where chance decides, a rollout samples transitions, too: an action's outcome is drawn anew, until there are
+    enough draws; then it is sampled from these, for free.
+    """
 
     pruning: Pruning
     horizon: int
@@ -68,6 +73,10 @@ class Rollouts:
     def action_values(self, lookahead: Lookahead) -> ActionValues:
         return self.backup.action_values(lookahead)
 
+    @property
+    def needs_certainty(self) -> bool:
+        return issubclass(self.node_type, MarkedNode)  # whose rules know one outcome of an action
+
     def memory(self) -> Arrays:
         return self.actions.memory()
 
@@ -85,7 +94,7 @@ class Rollouts:
             if action is None:
                 break
             child = node.children[action]
-            if child is None:
+            if child is None or (not child.certain and lookahead.undersampled(node, action)):
                 if meter.exhausted(lookahead):
                     return
                 if left is not None:
@@ -93,12 +102,14 @@ class Rollouts:
                         return
                     left -= 1
                 child = yield from self.pruning.generate(lookahead, node, action)
-                if self.duplicates is not None:
+                if self.duplicates is not None and child.draws == 1:
                     self.duplicates.learn(child)
             else:
+                if child.next_outcome is not None:
+                    child = sample_unsolved_outcome(child, rng=rng)
                 self.pruning.meet_again(lookahead, child)
             node = child
-        update_solved_labels(node, root)
+        update_solved_labels(node, root, lookahead.samples)
 
     def _sample(self, node: Node, root: Node, rng: np.random.Generator) -> int | None:
         """An unsolved action that is not left out as a probable duplicate; None if none is left."""
@@ -114,3 +125,13 @@ def sample_unsolved_child(node: Node, *, rng: np.random.Generator) -> int:
     """An action drawn from the node's base policy restricted to actions whose child is not solved."""
     assert node.base_policy is not None
     return node.base_policy.sample(node.unsolved, rng=rng)
+
+
+def sample_unsolved_outcome(first: Node, *, rng: np.random.Generator) -> Node:
+    """One of an action's outcomes that are not solved, in proportion to the draws that led there."""
+    known = list(outcomes(first))
+    unsolved = [outcome for outcome in known if not outcome.solved] or known
+    if len(unsolved) == 1:
+        return unsolved[0]
+    draws = Probabilities([float(outcome.draws) for outcome in unsolved])
+    return unsolved[draws.sample(range(len(unsolved)), rng=rng)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from noveltree.lookahead.planner import ActionValues
 from noveltree.lookahead.questions import Planning
 from noveltree.lookahead.random_rollout import random_rollout
 from noveltree.lookahead.scale import Spread
-from noveltree.tree import Lookahead, Node
+from noveltree.tree import Lookahead, Node, outcomes
 
 #: After this many simulations in a row that met nothing new, all within reach counts as known.
 _IDLE_SIMULATIONS = 100
@@ -34,9 +34,32 @@ class UctNode(Node):
         return self.returns / self.visits
 
 
+class Tried(NamedTuple):
+    """What the simulations through an action returned, whatever it led to."""
+
+    visits: int
+    returns: float
+
+    def mean_return(self) -> float:
+        return self.returns / self.visits
+
+
+def tried(first: Node | None) -> Tried:
+    """The statistics of an action, given its first outcome: those of all its outcomes."""
+    visits, returns = 0, 0.0
+    for outcome in outcomes(first):
+        assert isinstance(outcome, UctNode)
+        visits += outcome.visits
+        returns += outcome.returns
+    return Tried(visits, returns)
+
+
 @dataclass(slots=True)
 class Uct:
     """Each simulation descends by UCB1, adds one node, and rolls out at random to `rollout_depth`.
+
+    Bounds are those of actions. What an action leads to is drawn anew each time, unless it is certain; an outcome
+    that was not drawn before is the node that is added.
 
     UCB1 assumes returns in [0, 1]; scores of games have any scale, so that mean returns are divided by the
     spread of the returns seen in this time step before `exploration` * sqrt(ln N / n) is added.
@@ -60,30 +83,26 @@ class Uct:
                 return
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
-        return [
-            child.mean_return() if isinstance(child, UctNode) and child.visits else None
-            for child in lookahead.root.children
-        ]
+        actions = (tried(first) for first in lookahead.root.children)
+        return [action.mean_return() if action.visits else None for action in actions]
 
     def _simulation(self, lookahead: Lookahead, meter: Meter, spread: Spread, rng: np.random.Generator) -> None:
         node = lookahead.root
         assert isinstance(node, UctNode)
         path = [node]
         limit = node.time + self.rollout_depth
+        before = lookahead.interactions
         while not node.terminal and node.time < limit:
-            unvisited = [
-                action
-                for action, child in enumerate(node.children)
-                if not isinstance(child, UctNode) or child.visits == 0
-            ]
-            if unvisited:
-                action = unvisited[int(rng.random() * len(unvisited))]
-                leaf = node.children[action] or lookahead.expand(node, action)
-                assert isinstance(leaf, UctNode)
-                path.append(leaf)
+            child = node.children[action := self._action(node, spread, rng)]
+            if child is None or not child.certain:
+                if lookahead.interactions > before and meter.exhausted(lookahead):
+                    return  # a simulation that is cut off tells nothing
+                child = lookahead.expand(node, action)
+            assert isinstance(child, UctNode)
+            path.append(child)
+            node = child
+            if node.visits == 0:
                 break
-            node = self._best_bound(node, spread)
-            path.append(node)
         steps = limit - path[-1].time
         future = random_rollout(lookahead, meter, path[-1], steps, self.discount, rng=rng)
         path[0].visits += 1
@@ -93,12 +112,15 @@ class Uct:
             node.returns += future
             spread.include(future)
 
-    def _best_bound(self, node: UctNode, spread: Spread) -> UctNode:
-        children = [child for child in node.children if isinstance(child, UctNode)]
-        log_visits = math.log(sum(child.visits for child in children))
-        return max(
-            children,
-            key=lambda child: (
-                child.mean_return() / spread.width() + self.exploration * math.sqrt(log_visits / child.visits)
-            ),
-        )
+    def _action(self, node: UctNode, spread: Spread, rng: np.random.Generator) -> int:
+        """One of those that were never tried, at random; that with the greatest bound if there are none."""
+        actions = [tried(first) for first in node.children]
+        untried = [number for number, action in enumerate(actions) if action.visits == 0]
+        if untried:
+            return untried[int(rng.random() * len(untried))]
+        log_visits = math.log(sum(action.visits for action in actions))
+        bounds = [
+            action.mean_return() / spread.width() + self.exploration * math.sqrt(log_visits / action.visits)
+            for action in actions
+        ]
+        return bounds.index(max(bounds))

@@ -11,7 +11,7 @@ from noveltree.protocol.protocol import Protocol
 from noveltree.reading import validated
 
 #: Settings that follow from the others and from what is installed.
-_FOUND_OUT = {"simulator", "novelty", "simulator_version", "rom_md5", "noveltree_version"}
+_FOUND_OUT = {"simulator", "novelty", "simulator_version", "rom_md5", "source", "noveltree_version"}
 
 
 class _Choices(SettingsModel):

@@ -37,6 +37,7 @@ _SPECIAL_REASONS: dict[str, tuple[bool, str]] = {
     "budget": (False, "one of them looked at more before each decision"),
     "budget_unit": (False, "budgets in different units are not the same effort on every machine"),
     "cache": (False, "with caching, work of earlier decisions is used again for free"),
+    "chance": (False, "one of them foresaw what chance would bring"),
     "rom_md5": (False, "another ROM is another game"),
     "learning.schedule.interactions": (False, "one of the agents learnt for longer"),
 }
@@ -89,4 +90,6 @@ def _meaning(name: str, first: Any, second: Any) -> tuple[bool, str]:
     """Whether scores are comparable in spite of a difference, and why."""
     if name in Settings.model_fields and None in (first, second):
         return True, "one of the agents has no such setting"
+    if name == "chance" and {first, second} in ({None, "none"}, {None, "foreseen"}):
+        return True, "older records do not say so"
     return _SPECIAL_REASONS.get(name) or _REASONS[_ROLES[name]]

@@ -3,47 +3,78 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from noveltree.agents import Agent, Settings, get_agent
 from noveltree.errors import InputError, UnknownNameError
-from noveltree.features import default_features
+from noveltree.features import PRECISION, default_features, learn_ranges
 from noveltree.learning.settings import LearnerSettings
+from noveltree.lookahead import check_chance
+from noveltree.protocol.auto import AUTO, AutoChoice, choose_agent
 from noveltree.protocol.choices import Choices, read_choices
 from noveltree.protocol.hashing import FIRST_EDITION
 from noveltree.protocol.learners import default_learning
 from noveltree.protocol.presets import DEFAULT_PRESET, PRESETS
 from noveltree.protocol.protocol import Protocol, observed_by
 from noveltree.reading import validated
-from noveltree.simulators import SIMULATOR_KINDS, SimulatorKind, SimulatorSettings, find_game
+from noveltree.simulators import (
+    SIMULATOR_KINDS,
+    Chance,
+    Observed,
+    Simulator,
+    SimulatorKind,
+    SimulatorSettings,
+    level_at,
+    name_game,
+    start_at,
+)
+from noveltree.simulators.references import Reference
 from noveltree.version import __version__
 
 #: Frames after which episodes are truncated if neither the game nor anybody says so.
 MAX_FRAMES = 18_000
 
 
-def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) -> Protocol:
+def make_protocol(
+    game: str | None = None,
+    *,
+    simulator: str | Callable[..., Any] | None = None,
+    preset: str = DEFAULT_PRESET,
+    on_auto: Callable[[AutoChoice], None] | None = None,
+    **choices: Any,
+) -> Protocol:
     """The protocol of a preset for a game, with some of its settings chosen otherwise (None: not chosen).
 
-    `game` is an Atari game in any spelling, the id of a Gymnasium environment, `corridor`, or a game of a kind that
-    you have registered. A preset's settings that belong to its own agent, or to Atari, are left out where another
-    agent or game is chosen that does not have them.
+    `game` is an Atari game in any spelling, the id of a Gymnasium environment, `corridor`, a game of a kind that
+    you have registered, or code of your own, which is imported: `package.module:Factory` or
+    `path/to/file.py:Factory`. Instead, the class or function itself may be given as the `simulator`.
+
+    A preset's settings that belong to its own agent, or to Atari, are left out where another agent or game is
+    chosen that does not have them. With the agent `auto` the simulator is looked at for a moment, and the
+    protocol is that of the agent which suits it; `on_auto` is told which and why.
     """
     if preset not in PRESETS:
         raise UnknownNameError("preset", preset, PRESETS)
     usual, chosen = PRESETS[preset].choices, read_choices(choices)
-    kind, name = find_game(game)
+    kind, name = name_game(_named(game, simulator))
+    if chosen.agent == AUTO:
+        auto = _choose_agent(kind, name, chosen)
+        chosen = Choices(**{**auto.settings, **chosen.given(Choices.model_fields), "agent": auto.agent})
+        if on_auto is not None:
+            on_auto(auto)
     agent = get_agent(chosen.agent or usual.agent)
     learning = default_learning(agent) if chosen.learning is None else chosen.learning
     _check_fit(chosen, kind, name, agent)
     chosen = chosen.over(_fitting(usual, kind, agent, chosen))
-    simulator = validated(SimulatorSettings, {**dict(kind.defaults), **chosen.given(kind.takes)})
-    world = _look_at(kind, name, simulator, agent, chosen, learning)
+    settings = validated(SimulatorSettings, {**dict(kind.defaults), **chosen.given(kind.takes)})
+    world = _look_at(kind, name, settings, agent, chosen, learning)
     protocol = Protocol(
         simulator=kind.name,
         game=world.game,
-        **dict(simulator),
+        **{**dict(settings), "chance": world.chance},
         max_frames=chosen.max_frames or world.max_frames,
         budget=chosen.budget or float(agent.default_budget(world.actions, world.settings)),
         budget_unit=chosen.budget_unit or "interactions",
@@ -53,21 +84,68 @@ def make_protocol(game: str, *, preset: str = DEFAULT_PRESET, **choices: Any) ->
         learning=learning,
         simulator_version=kind.version(name),
         rom_md5=kind.rom_md5(name),
+        source=kind.source(name),
         noveltree_version=__version__,
     )
     if protocol.max_frames < protocol.frame_skip:
         raise InputError(
             f"An episode of {protocol.max_frames} frames has no room for an action of {protocol.frame_skip} frames."
         )
+    if protocol.evaluation_levels is not None and (learning is None or learning.evaluation == "continuing"):
+        why = "it learns nothing" if learning is None else "it learns on while it is evaluated"
+        raise InputError(f"{agent.name} has no levels of its own to be evaluated in, because {why}.")
     protocol.make_budget()  # complains about a budget that allows no interaction
     return protocol
+
+
+def _choose_agent(kind: SimulatorKind, game: str, chosen: Choices) -> AutoChoice:
+    """The agent that suits a game, as it is played with what is chosen of its simulator."""
+    settings = validated(SimulatorSettings, {**dict(kind.defaults), **chosen.given(kind.takes)})
+    with contextlib.closing(kind.make(game, settings, Observed())) as simulator:
+        levels = settings.game_levels
+        return choose_agent(
+            simulator, None if levels is None else start_at(simulator, level_at(levels, 0), game=game)
+        )
+
+
+def _named(game: str | None, simulator: str | Callable[..., Any] | None) -> str:
+    """What the game is called."""
+    match game, simulator:
+        case (str(), None):
+            return game
+        case (None, str()):
+            return simulator
+        case (None, None):
+            raise InputError("Which game? Give its name, or the simulator.")
+        case (None, _) if callable(simulator):
+            return str(Reference.to(simulator, Path.cwd()))
+        case (None, _):
+            raise InputError(
+                "The simulator is a class or a function that makes one, or a reference to it, not a "
+                f"{type(simulator).__name__}: others have to make it again."
+            )
+        case _:
+            raise InputError(f"Give the game, {game!r}, or the simulator, but not both.")
+
+
+def settings_for(agent: Agent, simulator: Simulator, chosen: Mapping[str, Any]) -> Settings:
+    """The settings of an agent in a simulator: what is chosen, and otherwise what suits the simulator."""
+    start, own = simulator.start(), dict(chosen)
+    if "features" in agent.uses:
+        own.setdefault("features", default_features(start))
+        if own["features"] == "atoms" and own.get("precision") != 0:
+            ranges = own.get("ranges") or learn_ranges(simulator)
+            own = own if ranges is None else {"precision": PRECISION, "ranges": ranges, **own}
+    settings = agent.settings(**own)
+    agent.assemble(start, settings)  # complains about features that do not fit
+    return settings
 
 
 def _check_fit(chosen: Choices, kind: SimulatorKind, game: str, agent: Agent) -> None:
     """Raise InputError about settings that the game or the agent does not have."""
     for setting in chosen.given(SimulatorSettings.model_fields):
         if setting not in kind.takes:
-            whose = ", ".join(each.title for each in SIMULATOR_KINDS.values() if setting in each.takes)
+            whose = " and ".join(each.title for each in SIMULATOR_KINDS.values() if setting in each.takes)
             raise InputError(
                 f"{game} has no {setting.replace('_', ' ')} to choose: that is a setting of {whose} games."
             )
@@ -100,6 +178,7 @@ class _World:
     actions: int
     max_frames: int
     settings: Settings
+    chance: Chance | None
 
 
 def _look_at(
@@ -113,19 +192,33 @@ def _look_at(
     """Find out what follows from a game and an agent; the simulator is made only if that is necessary."""
     own = chosen.given(Settings.model_fields)
     known = kind.known_actions(game, simulator_settings, chosen.features)
-    if known is not None and chosen.tiles is None:  # only the screen shows whether so many tiles fit on it
-        return _World(game, known, MAX_FRAMES, agent.settings(**own))
+    # Only the screen shows whether so many tiles fit on it, and only an observation whether it has ranges.
+    if known is not None and chosen.tiles is None and not chosen.precision:
+        return _World(game, known, MAX_FRAMES, agent.settings(**own), simulator_settings.chance)
     observed = observed_by(agent, agent.settings(**own), learning)
     with contextlib.closing(kind.make(game, simulator_settings, observed)) as simulator:
-        start = simulator.start()
-        if "features" in agent.uses:
-            own.setdefault("features", default_features(start))
-        settings = agent.settings(**own)
-        agent.assemble(start, settings)  # complains about features that do not fit
+        for levels in (simulator_settings.game_levels, simulator_settings.evaluation_levels):
+            if levels is not None:
+                start_at(simulator, level_at(levels, 0), game=game)  # complains about one that there is not
+        settings = settings_for(agent, simulator, own)
+        chance = _chance(kind, game, simulator, chosen.chance)
+        if chance == "sampled":
+            check_chance(agent.assemble(simulator.start(), settings), agent.name)
         limit = kind.max_episode_steps(simulator)
         return _World(
             game=kind.full_name(simulator) or game,
             actions=len(simulator.actions),
             max_frames=MAX_FRAMES if limit is None else limit * simulator_settings.frame_skip,
             settings=settings,
+            chance=chance,
         )
+
+
+def _chance(kind: SimulatorKind, game: str, simulator: Simulator, chosen: Chance | None) -> Chance | None:
+    """What planners know of chance: what is chosen, or nothing but what they draw, if there is any."""
+    found = kind.chance(simulator)
+    if chosen == "none" and found == "sampled":
+        raise InputError(
+            f"In {game} chance decides about transitions: it can be sampled, or foreseen, but it cannot be none."
+        )
+    return chosen or found

@@ -133,6 +133,11 @@ PRESETS: dict[str, Preset] = {
             subtree_cap=30_000,
         ),
     ),
+    "machado-2018": Preset(
+        "Machado et al. 2018: sticky actions 0.25 (they recommend these alone, and a frame skip of 5), all 18 "
+        "actions, and random no-op starts",
+        Choices(agent="riw-c", action_set="full", sticky_actions=0.25, start="no-ops", max_frames=18_000),
+    ),
 }
 
 DEFAULT_PRESET = "otoole-2021"

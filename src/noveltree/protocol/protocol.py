@@ -14,14 +14,21 @@ from pydantic import BeforeValidator, SerializeAsAny
 
 from noveltree.agents import PAPER_BUDGET, Agent, Settings, get_agent
 from noveltree.declarations import SettingsModel, optional, setting
-from noveltree.episodes import Episode, Play, drive, episode_rng
-from noveltree.errors import InputError, RecordError, UnknownNameError
+from noveltree.episodes import Episode, EpisodeChance, Play, drive, episode_rng
+from noveltree.errors import InputError, RecordError
 from noveltree.features import NEEDS_TILES
 from noveltree.learning.settings import LearnerSettings, parse_learning
 from noveltree.lookahead import Budget, Interactions, Seconds, frames
 from noveltree.protocol.hashing import hash_settings
 from noveltree.reading import validated
-from noveltree.simulators import Observed, Simulator, SimulatorKind, SimulatorSettings, get_kind
+from noveltree.simulators import (
+    Observed,
+    Simulator,
+    SimulatorKind,
+    SimulatorSettings,
+    get_kind,
+    level_at,
+)
 
 #: The settings of any learner.
 Learning = Annotated[SerializeAsAny[LearnerSettings], BeforeValidator(parse_learning)]
@@ -35,12 +42,6 @@ class _Game(SettingsModel):
 
 class _Played(SimulatorSettings, _Game):
     max_frames: int = setting("frames after which an episode is truncated", role="conditions", ge=1, le=10**9)
-    start: Literal["first-reset"] = setting(
-        "where episodes begin: after the first reset, without no-ops", role="conditions", default="first-reset"
-    )
-    sticky_actions: Literal[0] = setting(
-        "probability with which an action is repeated", role="conditions", default=0
-    )
     budget: float = setting("what may be spent on one decision", role="conditions", gt=0)
     budget_unit: BudgetUnit = setting("the unit of the budget: interactions, frames or seconds", role="conditions")
     agent: str = setting("the algorithm")
@@ -67,6 +68,9 @@ class Protocol(_Planned):
 
     simulator_version: str = setting("package and version behind the simulator", role="software")
     rom_md5: str | None = setting("MD5 sum of the game's ROM", role="software", default=None)
+    source: str | None = setting(
+        "SHA-256 digest of the file with the simulator, if it is your own", role="software", default=None
+    )
     noveltree_version: str = setting("version of noveltree", role="software")
 
     @property
@@ -83,6 +87,11 @@ class Protocol(_Planned):
     def title(self) -> str:
         """What people call the game."""
         return self.simulator_kind.title_of(self.game)
+
+    @property
+    def stem(self) -> str:
+        """The game, as names of files and directories have it."""
+        return self.game.replace("/", "-").replace(":", "-").lstrip(".-")
 
     @property
     def max_steps(self) -> int:
@@ -121,12 +130,29 @@ class Protocol(_Planned):
         return Interactions(int(self.budget))
 
     def make_simulator(self) -> Simulator:
+        self.simulator_kind.check_import(self.game, self.source)
         settings = SimulatorSettings(**{name: getattr(self, name) for name in SimulatorSettings.model_fields})
         observed = observed_by(get_agent(self.agent), self.settings(), self.learning)
         return self.simulator_kind.make(self.game, settings, observed)
 
-    def make_play(self, simulator: Simulator, *, seed: int, index: int, interval: int = 0) -> Play:
-        """Begin the episode `index` of a trial with `seed`, in its `interval` of learning."""
+    def level_of(self, index: int, *, interval: int = 0, evaluation: bool = False) -> int | None:
+        """The level of the episode `index`, of an `interval` of learning or of an evaluation, if there are some."""
+        if evaluation and self.evaluation_levels is not None:
+            return level_at(self.evaluation_levels, index)
+        if self.game_levels is None:
+            return None
+        return level_at(self.game_levels, index, interval=0 if evaluation else interval)
+
+    def chance_of(self, *, seed: int, index: int, interval: int = 0, evaluation: bool = False) -> EpisodeChance:
+        """What is decided for an episode by its place, and not by whoever plays it: its level and its dice."""
+        level = self.level_of(index, interval=interval, evaluation=evaluation)
+        return EpisodeChance(seed, index, interval, level)
+
+    def make_play(
+        self, simulator: Simulator, *, seed: int, index: int, interval: int = 0, evaluation: bool = False
+    ) -> Play:
+        """Begin the episode `index` of a trial with `seed`, in its `interval` of learning or in an evaluation."""
+        chance = self.chance_of(seed=seed, index=index, interval=interval, evaluation=evaluation)
         return Play(
             simulator,
             get_agent(self.agent),
@@ -134,6 +160,8 @@ class Protocol(_Planned):
             budget=self.make_budget(),
             rng=episode_rng(seed, index, interval=interval),
             max_steps=self.max_steps,
+            start=chance.start(simulator),
+            chance=chance,
         )
 
 
@@ -160,6 +188,6 @@ def parse_protocol(data: Any) -> Protocol:
     protocol = validated(Protocol, data, where="Not a valid protocol: ", error=RecordError)
     try:
         get_kind(protocol.simulator)
-    except UnknownNameError as error:
+    except InputError as error:
         raise RecordError(f"Not a valid protocol: {error}") from error
     return protocol

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from noveltree.episodes import Decision, End, Episode
+from noveltree.episodes import Decision, End, Episode, EpisodeChance
 from noveltree.errors import RecordError
 from noveltree.protocol import Protocol, parse_protocol
 from noveltree.reading import validated
@@ -38,6 +38,13 @@ class EpisodeRecord:
     """The digest of the networks it was played with, if any; where they changed, of those it began with."""
     refreshed: tuple[tuple[int, str], ...] = ()
     """The time steps from which on it was played with other networks, and their digests."""
+    level: int | None = None
+    """The level that it began in, if there are several."""
+
+    @property
+    def chance(self) -> EpisodeChance:
+        """The level that it began in, and the dice that were thrown in it if there is chance."""
+        return EpisodeChance(self.seed, self.index, self.interval, self.level)
 
     def without_account(self) -> EpisodeRecord:
         """The same without how long decisions took, and without the values that only some records have."""
@@ -46,9 +53,8 @@ class EpisodeRecord:
 
     def file_name(self) -> str:
         """A name that says what is inside."""
-        game = self.protocol.game.replace("/", "-")
         place = f"interval{self.interval}-episode{self.index}" if self.interval else f"episode{self.index}"
-        return f"{game}-{self.protocol.agent}-seed{self.seed}-{place}-{self.protocol.hash[:8]}.json"
+        return f"{self.protocol.stem}-{self.protocol.agent}-seed{self.seed}-{place}-{self.protocol.hash[:8]}.json"
 
 
 _Count = Annotated[int, Field(ge=0)]
@@ -82,6 +88,7 @@ class _File(BaseModel):
     seed: int
     index: int
     interval: int
+    level: _Count | None = None
     weights: str | None = None
     refreshed: list[Annotated[tuple[_Count, str], _AS_LIST]] = []
     score: float
@@ -141,6 +148,7 @@ def encode_episode(record: EpisodeRecord, *, action_values: bool = False) -> byt
         "seed": record.seed,
         "index": record.index,
         "interval": record.interval,
+        **({} if record.level is None else {"level": record.level}),
         **({} if record.weights is None else {"weights": record.weights}),
         **({"refreshed": [list(refresh) for refresh in record.refreshed]} if record.refreshed else {}),
         "score": episode.score,
@@ -189,7 +197,9 @@ def read_episode(path: Path) -> EpisodeRecord:
     if (file.game, file.agent, file.protocol_hash) != (protocol.game, protocol.agent, protocol.hash):
         raise RecordError(f"{path} contradicts itself: its summary does not fit its protocol.")
     refreshed = tuple(file.refreshed)
-    return EpisodeRecord(episode, protocol, file.seed, file.index, file.interval, file.weights, refreshed)
+    return EpisodeRecord(
+        episode, protocol, file.seed, file.index, file.interval, file.weights, refreshed, level=file.level
+    )
 
 
 @dataclass(frozen=True, slots=True)

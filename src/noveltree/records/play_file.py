@@ -12,14 +12,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pydantic
 import safetensors
 import safetensors.numpy
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from noveltree.episodes import Decision, Play
 from noveltree.errors import InputError, RecordError
@@ -56,6 +57,17 @@ class _Generator(BaseModel):
     uinteger: int
 
 
+class _Chance(BaseModel):
+    """What the dice of an episode follow from."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    seed: Annotated[int, Field(ge=0)]
+    index: Annotated[int, Field(ge=0)]
+    interval: Annotated[int, Field(ge=0)]
+    level: Annotated[int, Field(ge=0)] | None = None
+
+
 class _Paused(BaseModel):
     """All of a play but its lookahead's arrays."""
 
@@ -68,6 +80,8 @@ class _Paused(BaseModel):
     decisions: list[Decision]
     generator: _Generator
     counts: Counts
+    chance: _Chance | None = None
+    """Where there is chance, whose dice are thrown."""
 
 
 def write_play(path: Path, play: Play, protocol: Protocol) -> None:
@@ -105,8 +119,10 @@ def encode_play(play: Play, protocol: Protocol) -> bytes:
         decisions=play.decisions,
         generator=_Generator.model_validate(generator),
         counts=stored.counts,
+        chance=None if play.chance is None else _Chance(**asdict(play.chance)),
     )
-    metadata = {"play": paused.model_dump_json(), "sha256": _NO_DIGEST.decode()}
+    untold = {"chance"} if play.chance is None else None
+    metadata = {"play": paused.model_dump_json(exclude=untold), "sha256": _NO_DIGEST.decode()}
     arrays = {**stored.arrays, **{f"{_PLANNER}{name}": array for name, array in play.memory().items()}}
     data = safetensors.numpy.save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata)
     place = _DIGEST.search(data)
@@ -122,18 +138,25 @@ def decode_play(
     *,
     heuristics: Heuristics | None = UNINFORMED,
     source: str = "This",
+    begun: Play | None = None,
 ) -> Play:
-    """A play from the bytes of its file; see `read_play`."""
+    """A play from the bytes of its file; see `read_play`. It replaces all of `begun` but where that began."""
     _check_digest(data, source)
     try:
         paused, arrays = _parse(data)
         _check_conditions(paused, protocol, simulator, heuristics)
-        play = protocol.make_play(simulator, seed=0, index=0)
+        play = _begin(paused, protocol, simulator) if begun is None else begun
+        if play.chance is not None and paused.chance != _Chance(**asdict(play.chance)):
+            raise RecordError("Its dice are not in it, or they are those of another episode.")
         _set_generator(play.rng, paused.generator)  # whatever it was seeded with
         of_nodes = {name: array for name, array in arrays.items() if not name.startswith(_PLANNER)}
         memory = {name.removeprefix(_PLANNER): array for name, array in arrays.items() if name not in of_nodes}
         lookahead = restore_lookahead(
-            StoredLookahead(of_nodes, paused.counts), simulator, node_type=play.lookahead.node_type
+            StoredLookahead(of_nodes, paused.counts),
+            simulator,
+            node_type=play.lookahead.node_type,
+            rng=play.rng,
+            samples=play.lookahead.samples,
         )
         if lookahead.root.time != len(paused.decisions):
             raise RecordError("Its lookahead does not stand where its decisions lead.")
@@ -175,6 +198,12 @@ def _check_digest(data: bytes, source: str) -> None:
         raise RecordError(f"{source} is not a paused play of noveltree, or its beginning is damaged.")
     if place[1] != _digest(data, place).encode():
         raise RecordError(f"{source} is damaged or truncated: its checksum does not fit.")
+
+
+def _begin(paused: _Paused, protocol: Protocol, simulator: Simulator) -> Play:
+    """A play that is at the start, with the dice of the stored one."""
+    chance = paused.chance or _Chance(seed=0, index=0, interval=0)
+    return protocol.make_play(simulator, seed=chance.seed, index=chance.index, interval=chance.interval)
 
 
 def _parse(data: bytes) -> tuple[_Paused, Arrays]:

@@ -142,9 +142,11 @@ class RunDirectory:
         index: int,
         weights: str | None,
         refreshed: tuple[tuple[int, str], ...] = (),
+        evaluation: bool = False,
     ) -> None:
-        """Record an episode that was played with these networks."""
-        record = EpisodeRecord(episode, self.protocol, self.seed, index, interval, weights, refreshed)
+        """Record an episode that was played with these networks, in training or in an evaluation."""
+        level = self.protocol.level_of(index, interval=interval, evaluation=evaluation)
+        record = EpisodeRecord(episode, self.protocol, self.seed, index, interval, weights, refreshed, level=level)
         learning = self.protocol.learning
         write_episode(path, record, action_values=learning is not None and learning.needs_action_values)
 

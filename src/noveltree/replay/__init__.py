@@ -5,5 +5,6 @@ from noveltree.replay.actions import replay_actions as replay_actions
 from noveltree.replay.verify import Verification as Verification
 from noveltree.replay.verify import verify_episode as verify_episode
 from noveltree.replay.video import LARGEST_SCALE as LARGEST_SCALE
+from noveltree.replay.video import check_camera as check_camera
 from noveltree.replay.video import check_video as check_video
 from noveltree.replay.video import render_episode as render_episode

@@ -5,25 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from noveltree.collection.orders import Collected, make_path
-from noveltree.episodes import Episode, digest
+from noveltree.episodes import Episode, EpisodeChance, digest
 from noveltree.errors import RecordError
 from noveltree.simulators import Simulator, Transition
 
 
-def replay_actions(simulator: Simulator, episode: Episode) -> Iterator[Transition]:
-    """Execute an episode's actions again, one interaction each: first the start state, then what each led to."""
-    state = simulator.start()
+def replay_actions(simulator: Simulator, episode: Episode, chance: EpisodeChance) -> Iterator[Transition]:
+    """Execute an episode's actions again, one interaction each: first the start state, then what each led to.
+
+    If chance had a say, the same dice are thrown again.
+    """
+    state = chance.start(simulator)
     yield Transition(state, 0.0, False)
-    for action in episode.actions:
-        transition = simulator.step(state, action)
+    for time, action in enumerate(episode.actions):
+        transition = chance.step(simulator, state, action, time)
         yield transition
         state = transition.state
 
 
-def replay(simulator: Simulator, interval: int, index: int, episode: Episode) -> Collected:
-    """Collect an episode that was recorded, without planning, to learn from it."""
+def replay(simulator: Simulator, chance: EpisodeChance, episode: Episode) -> Collected:
+    """Collect an episode that was recorded, without planning, to learn from it; `chance` knows its place."""
+    interval, index = chance.interval, chance.index
     observations, rewards = [], []
-    for transition in replay_actions(simulator, episode):
+    for transition in replay_actions(simulator, episode, chance):
         observations.append(transition.state.observation)
         rewards.append(transition.reward)
     if digest(observations[-1]) != episode.final_observation or rewards[1:] != list(episode.rewards):

@@ -28,9 +28,11 @@ def verify_episode(record: EpisodeRecord) -> Verification:
     caveat = _version_caveat(record)
     if protocol.rom_md5 != protocol.simulator_kind.rom_md5(protocol.game):
         return Verification(False, 0.0, f"the ROM of {protocol.game} here is a different one{caveat}")
+    if record.level not in _levels(record):
+        return Verification(False, 0.0, f"it began in level {record.level}, which is not that of such an episode")
     simulator = protocol.make_simulator()
     try:
-        transitions = replay_actions(simulator, episode)
+        transitions = replay_actions(simulator, episode, record.chance)
         state, score, terminal = next(transitions)
         for step, decision in enumerate(episode.decisions):
             if terminal:
@@ -59,6 +61,12 @@ def verify_episode(record: EpisodeRecord) -> Verification:
     finally:
         simulator.close()
     return Verification(True, score, caveat.lstrip("; "))
+
+
+def _levels(record: EpisodeRecord) -> tuple[int | None, int | None]:
+    """The level of an episode of its place in training, and in an evaluation."""
+    level_of = record.protocol.level_of
+    return level_of(record.index, interval=record.interval), level_of(record.index, evaluation=True)
 
 
 def _interactions_allowed(protocol: Protocol) -> int | None:

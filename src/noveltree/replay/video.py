@@ -1,4 +1,4 @@
-"""Videos of recorded Atari episodes: MP4 with every frame, or GIF."""
+"""Videos of recorded episodes, of every simulator that has pictures: MP4 with every frame, or GIF."""
 
 from __future__ import annotations
 
@@ -8,37 +8,45 @@ import itertools
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import imageio_ffmpeg
 import numpy as np
-from numpy.typing import NDArray
 
 from noveltree.errors import InputError, OutputError
-from noveltree.protocol import Protocol
 from noveltree.records.episode_file import EpisodeRecord
 from noveltree.records.files import make_directory
 from noveltree.replay.actions import replay_actions
-from noveltree.simulators import Atari, AtariState
+from noveltree.simulators import Filmed, Frame, Pictured, Simulator
 
-#: The console shows sixty frames a second.
-CONSOLE_RATE = 60
-_GIF_EVERY = 3
+#: Pictures a second above which a GIF shows only one in three.
+_GIF_RATE, _GIF_EVERY = 30.0, 3
 FORMATS = (".mp4", ".gif")
 LARGEST_SCALE = 16
+#: Pictures are enlarged as often as they fit into this height, unless it is said how often.
+_HEIGHT = 650
 
-Frame = NDArray[np.uint8]
 #: Called after each time step: how many of how many are filmed.
 Progress = Callable[[int, int], None]
 
 
-def check_video(path: Path, protocol: Protocol) -> None:
-    """Raise InputError if episodes under `protocol` cannot be filmed, or not in the format of `path`."""
+def check_video(path: Path) -> None:
+    """Raise InputError if a video cannot have the format of `path`."""
     if path.suffix.lower() not in FORMATS:
         raise InputError(f"A video is an .mp4 or a .gif, not {path.suffix or path.name!r}.")
-    if not protocol.simulator_kind.can_be_filmed:
-        raise InputError(f"Only Atari episodes can be filmed, and {protocol.game} is not an Atari game.")
+
+
+def check_camera(simulator: Simulator, game: str) -> None:
+    """Raise an error that says why episodes of a game cannot be filmed, if they cannot."""
+    if isinstance(simulator, Filmed):
+        return
+    if not isinstance(simulator, Pictured):
+        raise InputError(
+            f"There is nothing to film in {game}: its simulator has no pictures, which the methods `picture` or "
+            "`film` would give."
+        )
+    simulator.picture(simulator.start())
 
 
 def render_episode(
@@ -47,56 +55,72 @@ def render_episode(
     *,
     steps: range | None = None,
     every: int | None = None,
-    scale: int = 3,
+    scale: int | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Film a recorded episode, or some `steps` of it, by replaying its actions.
 
-    Every Nth frame is kept (by default all of them in an MP4, one in three in a GIF), enlarged `scale` times.
-    The video runs at the speed of the console.
+    Every Nth frame is kept (by default all of them in an MP4, one in three in a GIF of a console), enlarged `scale`
+    times (by default to about 600 lines). The video runs at the speed of the console, or of the environment.
     """
-    check_video(path, record.protocol)
-    if not 1 <= scale <= LARGEST_SCALE:
+    check_video(path)
+    if scale is not None and not 1 <= scale <= LARGEST_SCALE:
         raise InputError(f"A video can be enlarged 1 to {LARGEST_SCALE} times, not {scale}.")
     if every is not None and every < 1:
         raise InputError(f"Keep every Nth frame with N at least 1, not {every}.")
     gif = path.suffix.lower() == ".gif"
-    every = every or (_GIF_EVERY if gif else 1)
-    frames = _film(record, steps, every, progress)
-    try:
-        first = next(frames)
-    except StopIteration:
-        raise InputError("There is nothing to film: the episode has no such steps.") from None
-    # Filmed twice: an encoder that finds the colors itself would hold all frames in memory.
-    palette = _palette(_film(record, steps, every, None)) if gif else None
-    _encode(first, frames, path, rate=CONSOLE_RATE / every, scale=scale, palette=palette)
-
-
-def _film(record: EpisodeRecord, steps: range | None, every: int, progress: Progress | None) -> Iterator[Frame]:
-    actions = record.episode.actions
-    count = 0
     with contextlib.closing(record.protocol.make_simulator()) as simulator:
-        assert isinstance(simulator, Atari)
-        transitions = replay_actions(simulator, record.episode)
-        for step, action in enumerate(actions):
-            state = next(transitions).state
-            assert isinstance(state, AtariState)
-            if steps is None or step in steps:
-                for frame in simulator.film(state, action):
-                    if count % every == 0:
-                        yield frame
-                    count += 1
-            if progress is not None:
-                progress(step + 1, len(actions))
+        check_camera(simulator, record.protocol.game)
+        assert isinstance(simulator, Filmed | Pictured)
+        rate = simulator.frame_rate
+        every = every or (_GIF_EVERY if gif and rate > _GIF_RATE else 1)
+        # Filmed twice: an encoder that finds the colors itself would hold all frames in memory.
+        palette = _palette(_film(simulator, record, steps, every, None)) if gif else None
+        frames = _film(simulator, record, steps, every, progress)
+        try:
+            first = next(frames)
+        except StopIteration:
+            raise InputError("There is nothing to film: the episode has no such steps.") from None
+        scale = scale or max(1, min(LARGEST_SCALE, _HEIGHT // first.shape[0]))
+        _encode(first, frames, path, rate=rate / every, scale=scale, palette=palette)
+
+
+def _film(
+    simulator: Simulator, record: EpisodeRecord, steps: range | None, every: int, progress: Progress | None
+) -> Iterator[Frame]:
+    shots = _shots(simulator, record, steps, progress)
+    return itertools.islice(itertools.chain.from_iterable(shots), 0, None, every)
+
+
+def _shots(
+    simulator: Simulator, record: EpisodeRecord, steps: range | None, progress: Progress | None
+) -> Iterator[Iterable[Frame]]:
+    """What is seen of each time step."""
+    actions = record.episode.actions
+    replayed = replay_actions(simulator, record.episode, record.chance)
+    for step, (before, after) in enumerate(itertools.pairwise(replayed)):
+        if steps is None or step in steps:
+            if isinstance(simulator, Filmed):
+                yield simulator.film(before.state, actions[step], record.chance.dice(step))
+            elif isinstance(simulator, Pictured):
+                first = step == 0 or (steps is not None and step == steps[0])
+                yield map(simulator.picture, [before.state, after.state] if first else [after.state])
+        if progress is not None:
+            progress(step + 1, len(actions))
 
 
 def _palette(frames: Iterator[Frame]) -> bytes:
-    """The colors of the frames (the console has 128) as an RGBA image of 16 x 16, whose rest is transparent."""
-    seen = np.zeros(2**24, dtype=np.bool_)
+    """The colors of the frames as an RGBA image of 16 x 16, whose rest is transparent.
+
+    Consoles have few enough; of more than 255 the most frequent are taken.
+    """
+    seen = np.zeros(2**24, dtype=np.uint32)
     for frame in frames:
         red, green, blue = (frame[:, :, channel].astype(np.uint32) for channel in range(3))
-        seen[red << 16 | green << 8 | blue] = True
-    colors = np.flatnonzero(seen)[:255]
+        found, counts = np.unique(red << 16 | green << 8 | blue, return_counts=True)
+        seen[found] += counts.astype(np.uint32)
+    colors = np.flatnonzero(seen)
+    colors = np.sort(colors[np.argsort(-seen[colors].astype(np.int64), kind="stable")[:255]])
     palette = np.zeros((256, 4), dtype=np.uint8)
     palette[: len(colors), :3] = np.stack([colors >> 16, colors >> 8 & 255, colors & 255], axis=1)
     palette[: len(colors), 3] = 255

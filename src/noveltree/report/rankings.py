@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from noveltree.analysis.aggregate import Estimate, performance_profile, probability_of_improvement
 from noveltree.analysis.pairwise import Pairwise, compare_pairwise
 from noveltree.analysis.segmentation import Segment, segments
-from noveltree.analysis.summary import human_normalised, summarise
+from noveltree.analysis.summary import Summary, human_normalised, summarise
 from noveltree.analysis.taxonomy import Classification
 from noveltree.report.document import Cell, Chart, Charts, Column, Paragraph, Section, Series, Table
 from noveltree.report.panel import Panel, agent_cell
@@ -27,6 +27,7 @@ _THRESHOLDS = np.concatenate([np.linspace(0, 2, 41), np.linspace(2.1, 8, 60)])
 def summary_section(panel: Panel, *, rng: np.random.Generator) -> Section:
     """Rank, wins and human-normalised scores, the most wins first."""
     summaries = summarise(panel.agents, panel.games, rng=rng, resamples=_RESAMPLES, confidence=_CONFIDENCE)
+    beside_humans = any(each.above_human[1] for each in summaries)
     summaries.sort(key=lambda each: -each.win_share if not math.isnan(each.win_share) else 1.0)
     rows = tuple(
         (
@@ -37,29 +38,39 @@ def summary_section(panel: Panel, *, rng: np.random.Generator) -> Section:
             number_cell(each.win_share, percent(each.win_share), heat=each.win_share),
             number_cell(each.mean_rank),
             Cell(f"{each.times_best}", (each.times_best,)),
-            _estimate_cell(each.interquartile_mean),
-            _estimate_cell(each.optimality_gap),
-            Cell("{} of {}".format(*each.above_human), tuple(map(float, each.above_human))),
+            *(_human_cells(each) if beside_humans else ()),
         )
         for each in summaries
         for place in [1 + sum(other.win_share > each.win_share for other in summaries)]
     )
-    columns = (
+    columns: tuple[Column, ...] = (
         *(Column("agent", words=True), Column("rank"), Column("games")),
         *(Column("wins", second="comparisons"), Column("win %"), Column("mean rank"), Column("times best")),
-        *(Column("IQM"), Column("optimality gap"), Column("above human", second="games")),
     )
+    normalised = (
+        f" IQM and optimality gap are those of human-normalised scores (0 is random, 1 is human), with "
+        f"{_CONFIDENCE:.0%} intervals from a bootstrap over trials where there are several. Above human: games in "
+        "which the mean is above the human score of the normalisation (Wang et al. 2016)."
+    )
+    if beside_humans:
+        columns += (Column("IQM"), Column("optimality gap"), Column("above human", second="games"))
     table = Table(
         f"{panel.name}-summary",
         f"Agents over {counted(len(panel.games), 'game')}, by their share of wins. A win is a game in which an "
-        "agent has a higher mean score than another. IQM and optimality gap are those of human-normalised scores "
-        f"(0 is random, 1 is human), with {_CONFIDENCE:.0%} intervals from a bootstrap over trials where "
-        "there are several. Above human: games in which the mean is above the human score of the "
-        "normalisation (Wang et al. 2016).",
+        f"agent has a higher mean score than another.{normalised if beside_humans else ''}",
         columns,
         rows,
     )
     return Section(f"{panel.name}-summary", "Summary", (table, *_gaps(panel)))
+
+
+def _human_cells(summary: Summary) -> tuple[Cell, ...]:
+    """An agent beside humans, in the games that they have played."""
+    return (
+        _estimate_cell(summary.interquartile_mean),
+        _estimate_cell(summary.optimality_gap),
+        Cell("{} of {}".format(*summary.above_human), tuple(map(float, summary.above_human))),
+    )
 
 
 def _gaps(panel: Panel) -> list[Paragraph]:
@@ -85,6 +96,8 @@ def pairwise_section(panel: Panel, measured: Mapping[str, Classification]) -> Se
         for number, (segment, wins) in enumerate(zip(there, compared, strict=True))
         if not number or len(segment.games) < len(panel.games)  # not that of all games once more
     ]
+    if len(there) == 1:
+        return Section(f"{panel.name}-pairwise", "Pairwise comparison", tuple(tables))
     blocks = (_segmentation(panel, there, [wins.win_shares for wins in compared]), *tables)
     return Section(f"{panel.name}-pairwise", "Pairwise comparison and segments", blocks)
 

@@ -41,6 +41,7 @@ from noveltree.results.published_agents import published_agents, published_compa
 from noveltree.results.published_planners import table_of_planners
 from noveltree.results.recorded import Records
 from noveltree.results.scores import AgentScores, common_games
+from noveltree.simulators.games import all_games
 
 #: Decisions per episode of the test for SMRF.
 _SMRF_STEPS = 50
@@ -80,13 +81,22 @@ def build_report(
         of_paper = _paper_sections(width_based, measured, rng)
         sections += of_paper if records is None else map(_renamed, of_paper)
         sections.append(_planners_section(planners))
-    sections.append(taxonomy_section(measured, published_taxonomy()))
-    sections.append(settings_section((*ours, *theirs, *planners)))
+    if published or not ours or _of_atari(ours):
+        sections.append(taxonomy_section(measured, published_taxonomy()))
+        sections.append(settings_section((*ours, *theirs, *planners)))
+    else:
+        sections.append(settings_section(ours))
     return Document(
         title,
         _lead(records, compared, width_based, published=published),
         tuple(each for each in sections if each is not None),
     )
+
+
+def _of_atari(agents: Sequence[AgentScores]) -> bool:
+    """Whether any of the games is one of Atari's, about which there is more to say."""
+    known = {*all_games()}
+    return any(game in known for agent in agents for game in (*agent.games, *agent.missing))
 
 
 def _smrf_tests(agents: Sequence[AgentScores]) -> dict[str, AgentScores]:

@@ -6,7 +6,8 @@ import contextlib
 import importlib.util
 import multiprocessing
 import statistics
-from collections.abc import Callable, Generator, Iterator
+import sys
+from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from pathlib import Path
 from noveltree.benchmark.directory import JOURNAL, PARQUET, PLAN, RESULTS, SUITE, BenchmarkDirectory
 from noveltree.benchmark.plan import PlannedTrial, plan_suite
 from noveltree.episodes import End
-from noveltree.errors import BusyError, InputError, NoveltreeError, SimulatorError
+from noveltree.errors import BusyError, InputError, NoveltreeError, RecordError, SimulatorError
 from noveltree.records import read_episode
 from noveltree.records.files import check_writable
 from noveltree.records.lock import is_locked
@@ -25,6 +26,7 @@ from noveltree.replay import verify_episode
 from noveltree.results.collect import Table, collect
 from noveltree.results.trials import is_episode
 from noveltree.signals import leave_to_parent, starting_processes
+from noveltree.simulators import permissions, take_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,10 @@ def audit(
     for place in {directory, *runs, *benchmarks}:
         if is_locked(place):
             raise BusyError(f"A process is still working on {place}; verify it afterwards.")
+    for run in runs:
+        with contextlib.suppress(RecordError):  # which is found out below
+            protocol = RunDirectory.open(run).protocol
+            protocol.simulator_kind.check_import(protocol.game, protocol.source)
     if not (directory / MANIFEST).exists() or renew:
         check_writable(directory)
     now = checksums(directory)
@@ -131,7 +137,9 @@ def _replay(
 def _replay_in_processes(episodes: list[Path], workers: int) -> Generator[tuple[Path, bool, str]]:
     context = multiprocessing.get_context("spawn")
     others = multiprocessing.active_children()
-    with ProcessPoolExecutor(min(workers, len(episodes)), mp_context=context, initializer=leave_to_parent) as pool:
+    with ProcessPoolExecutor(
+        min(workers, len(episodes)), mp_context=context, initializer=_begin, initargs=(permissions(),)
+    ) as pool:
         try:
             with starting_processes():
                 replays = {pool.submit(_verify, path): path for path in episodes}
@@ -146,6 +154,12 @@ def _replay_in_processes(episodes: list[Path], workers: int) -> Generator[tuple[
                 if process not in others:
                     process.kill()  # the pool would wait for what it has begun
             raise
+
+
+def _begin(allowed: Mapping[str, str]) -> None:
+    leave_to_parent()
+    take_over(allowed)
+    sys.stdout = sys.stderr  # what a simulator prints is no result
 
 
 def _verify(path: Path) -> tuple[bool, str]:

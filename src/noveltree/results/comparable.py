@@ -15,6 +15,7 @@ from noveltree.wording import numerically
 
 #: Settings of a planner that are mentioned if they are not the usual ones.
 _METHOD = ("horizon", "discount", "tie_breaking", "risk_averse", "subtables", "rollout_depth", "exploration")
+_LEVELS = ("game_levels", "evaluation_levels")
 
 
 class Group(NamedTuple):
@@ -82,13 +83,20 @@ def _published_rule(agent: str) -> Protocol:
 def settings_in_words(protocol: Protocol, label: str) -> str:
     """How an agent plays, in the words of the paper's table of experimental settings; and its unusual settings."""
     parts = [] if protocol.agent == label else [f"the agent {protocol.agent}"]
-    parts += [
-        f"frame skip {protocol.frame_skip}",
-        f"at most {protocol.max_frames:,} frames",
-        f"{protocol.budget:,.10g} {protocol.budget_unit} per decision",
-    ]
+    parts += [in_words(protocol, {name}) for name in ("options", *_LEVELS) if getattr(protocol, name)]
+    if "frame_skip" in protocol.simulator_kind.takes:
+        parts += [f"frame skip {protocol.frame_skip}", f"at most {protocol.max_frames:,} frames"]
+    else:
+        parts.append(f"at most {protocol.max_steps:,} steps")
+    parts.append(f"{protocol.budget:,.10g} {protocol.budget_unit} per decision")
     if protocol.action_set == "full":
         parts.append("all 18 actions")
+    if protocol.sticky_actions:
+        parts.append(f"sticky actions {protocol.sticky_actions:g}")
+    if protocol.start == "no-ops":
+        parts.append("no-op starts")
+    if protocol.chance not in (None, "none"):
+        parts.append(f"chance {protocol.chance}")
     if protocol.features is not None:
         parts.append(protocol.features)
     if trained := protocol.training_interactions:

@@ -14,12 +14,12 @@ from noveltree.simulators.emulator import find_background, load_game
 from noveltree.simulators.games import canonical_game
 from noveltree.simulators.screen import SIDE, ScreenReducer
 from noveltree.simulators.settings import TilesOf
-from noveltree.simulators.simulator import Size, State, Transition
+from noveltree.simulators.simulator import Frame, Size, State, Transition
 from noveltree.simulators.snapshots import SnapshotPacker, flush, quiet, ram_of
 from noveltree.simulators.tiles import COLORS, TILE_ROWS, TileObserver
 
 ActionSet = Literal["minimal", "full"]
-_NOOP = ale_py.Action.NOOP
+NOOP = ale_py.Action.NOOP
 _TILES = COLORS * TILE_ROWS
 #: How tiles are stored: bits of a column each, whatever the machine's byte order.
 _STORED_TILES = np.dtype("<u2")
@@ -61,10 +61,13 @@ class AtariState(State):
 class Atari:
     """One Atari game. An interaction holds an action for `frame_skip` frames and returns the sum of rewards.
 
-    There are no sticky actions, no no-op starts and no loss-of-life signal; rewards are never clipped. Every
-    episode begins at one start snapshot, taken after the first reset of the freshly loaded ROM. With
+    There is no loss-of-life signal; rewards are never clipped. Every episode begins at one start snapshot, taken
+    after the first reset of the freshly loaded ROM. Sticky actions and no-op starts are of `StickyAtari`. With
     `tiles="foreground"` the background is subtracted from screens before their tiles are observed.
     """
+
+    #: The console shows sixty frames a second.
+    frame_rate = 60.0
 
     def __init__(
         self,
@@ -89,7 +92,7 @@ class Atari:
         self.game = canonical_game(game)
         self.frame_skip = frame_skip
         self._mode, self._difficulty = mode, difficulty
-        self._emulator = load_game(self.game, frame_skip, mode, difficulty)
+        self._emulator = load_game(self.game, self._at_once(frame_skip), mode, difficulty)
         self._camera: Any = None
         legal = (
             self._emulator.getMinimalActionSet() if action_set == "minimal" else self._emulator.getLegalActionSet()
@@ -126,16 +129,23 @@ class Atari:
         child = self._observe(previous=state.tiles)
         return Transition(child, float(reward), emulator.game_over(False))
 
-    def film(self, state: AtariState, action: int) -> Iterator[NDArray[np.uint8]]:
+    def revisit(self, state: State) -> object:
+        assert isinstance(state, AtariState)
+        _stand_at(self._emulator, self._flush, self._packer.unpack(state.snapshot))
+        return self._packer.pack(self._emulator.cloneState())
+
+    def film(self, state: State, action: int, dice: int = 0) -> Iterator[Frame]:
         """The frames (height, width, 3) that a player sees while `action` is held in `state`, in color.
 
-        An emulator shows the last frame of an interaction only; another one, which skips none, films it.
+        An emulator shows the last frame of an interaction only; another one, which skips none, films it. The dice
+        are those that were thrown, if chance has a say in what is executed.
         """
+        assert isinstance(state, AtariState)
         if self._camera is None:
             self._camera = load_game(self.game, 1, self._mode, self._difficulty)
         _stand_at(self._camera, self._flush, self._packer.unpack(state.snapshot))
-        for _ in range(self.frame_skip):
-            self._camera.act(self._legal[action])
+        for executed in self._executed(state, action, dice):
+            self._camera.act(executed)
             yield self._camera.getScreenRGB()
 
     def emulator_at(self, state: AtariState) -> Any:
@@ -183,6 +193,14 @@ class Atari:
     def close(self) -> None:
         self._emulator = self._camera = None
 
+    def _at_once(self, frame_skip: int) -> int:
+        """How many frames the emulator emulates at once."""
+        return frame_skip
+
+    def _executed(self, state: State, action: int, dice: int) -> list[Any]:
+        """What is executed in each frame of an interaction."""
+        return [self._legal[action]] * self.frame_skip
+
     def _observe(self, *, previous: NDArray[np.uint16] | None) -> AtariState:
         emulator = self._emulator
         emulator.getScreen(self._raw)
@@ -198,5 +216,5 @@ class Atari:
 def _stand_at(emulator: Any, flush_state: Any, state: Any) -> None:
     """Put the emulator into a state, with what it hides from snapshots in one known position."""
     emulator.restoreState(flush_state)
-    emulator.act(_NOOP)
+    emulator.act(NOOP)
     emulator.restoreState(state)

@@ -8,23 +8,34 @@ change once it exists. What random walks never reach is not tested.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from noveltree.errors import InputError, NotDeterministicError, SimulatorError
+from noveltree.simulators.findings import Findings, look_at
 from noveltree.simulators.simulator import Simulator, State, Transition
+from noveltree.wording import counted
 
 _BRANCH_LENGTH = 3
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatorCheck:
-    """What a passed check covered."""
+    """What a passed check covered and found; printed, it is a report in words."""
 
     walks: int  # random walks played, each three times
     transitions: int  # transitions of these walks, each compared three times
     ended: int  # walks that met a terminal state
+    found: Findings = field(compare=False)
+
+    def __str__(self) -> str:
+        ended = "none of which ended" if not self.ended else f"{self.ended} of which ended"
+        covered = (
+            f"A function of state and action: {counted(self.transitions, 'transition')} of "
+            f"{counted(self.walks, 'random walk')}, {ended}, came out the same each time."
+        )
+        return "\n".join([covered, *self.found.sentences()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +49,33 @@ class _Walk:
 
 
 def check_simulator(simulator: Simulator, *, walks: int = 20, length: int = 50, seed: int = 0) -> SimulatorCheck:
-    """Raise a `SimulatorError` that says where `simulator` breaks the contract; return what was covered.
+    """Raise a `SimulatorError` that says where `simulator` breaks the contract; return what was covered and found.
 
-    `walks` random walks of at most `length` actions are tried; `seed` chooses them.
+    `walks` random walks of at most `length` actions are tried; `seed` chooses them. Printed, the result says in
+    words what the simulator costs, shows and pays, and what follows for the choice of an agent.
     """
+    transitions = check_transitions(simulator, walks=walks, length=length, seed=seed)
+    found = look_at(simulator, transitions, rng=np.random.default_rng(seed))
+    return SimulatorCheck(walks, len(transitions), sum(each.terminal for each in transitions), found)
+
+
+def check_transitions(simulator: Simulator, *, walks: int, length: int, seed: int = 0) -> list[Transition]:
+    """The same, without looking at anything else: the transitions of all walks."""
     if walks < 1 or length < 1:
         raise InputError(f"At least 1 walk of at least 1 action is needed, not {walks} of {length}.")
     rng = np.random.default_rng(seed)
     _check_actions(simulator)
     _check_start(simulator)
 
-    transitions = ended = 0
+    transitions: list[Transition] = []
     for number in range(1, walks + 1):
         walk = _play(simulator, number, length, rng=rng)
         _check_unchanged(number, walk)
         _replay(simulator, number, walk)
         _replay_among_branches(simulator, number, walk, rng=rng)
         _check_unchanged(number, walk)
-        transitions += len(walk.transitions)
-        ended += walk.transitions[-1].terminal
-    return SimulatorCheck(walks, transitions, ended)
+        transitions += walk.transitions
+    return transitions
 
 
 def difference(expected: Transition, found: Transition) -> str | None:

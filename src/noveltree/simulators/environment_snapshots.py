@@ -6,7 +6,7 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import gymnasium
 from gymnasium import spaces
@@ -14,6 +14,14 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import EzPickle
 
 from noveltree.errors import SimulatorError
+from noveltree.simulators.generators import (
+    Generator,
+    find_generators,
+    generators_at,
+    is_generator,
+    states_of,
+    throw,
+)
 
 Environment = gymnasium.Env[Any, Any]
 
@@ -24,6 +32,19 @@ _HOOKS = (
     ("get_full_state", "set_full_state"),
     ("get_state", "set_state"),
 )
+
+_TOY_TEXT = "gymnasium.envs.toy_text."
+
+
+class Stepped(NamedTuple):
+    """What an environment did."""
+
+    outcome: Any
+    """What its step returned."""
+    snapshot: Any
+    """The snapshot after it."""
+    by_chance: bool
+    """Whether a random generator was consulted, and could have given something else."""
 
 
 class Snapshots(Protocol):
@@ -38,8 +59,24 @@ class Snapshots(Protocol):
         """A snapshot of the environment as it stands."""
         ...
 
-    def step(self, snapshot: Any, action: int) -> tuple[Any, Any]:
-        """What the environment's step returns when it stands at `snapshot`, and the snapshot after it."""
+    @property
+    def generators(self) -> int:
+        """How many random generators were found inside of the environment."""
+        ...
+
+    def step(self, snapshot: Any, action: int, dice: int | None = None) -> Stepped:
+        """What the environment does when it stands at `snapshot`.
+
+        Its random generators give what follows from the dice, or, without any, what comes next in the snapshot.
+        """
+        ...
+
+    def revisit(self, snapshot: Any) -> Any:
+        """The snapshot after a step in which nothing happens."""
+        ...
+
+    def picture(self, snapshot: Any) -> Any:
+        """What the environment renders in the mode `rgb_array` when it stands at `snapshot`."""
         ...
 
 
@@ -53,14 +90,24 @@ class HookSnapshots:
         self._restore = restore
         # Atari's clone_state leaves out the random generator unless it is asked for.
         self._options = {"include_rng": True} if "include_rng" in _parameters(take) else {}
+        self._places = find_generators(layers(env))
+        self.generators = len(self._places)
 
     def take(self) -> Any:
         return self._take(**self._options)
 
-    def step(self, snapshot: Any, action: int) -> tuple[Any, Any]:
+    def step(self, snapshot: Any, action: int, dice: int | None = None) -> Stepped:
         self._restore(snapshot)
-        outcome = self._env.step(action)
-        return outcome, self._take(**self._options)
+        outcome, by_chance = _step(self._env, action, generators_at(self._places), dice)
+        return Stepped(outcome, self._take(**self._options), by_chance)
+
+    def revisit(self, snapshot: Any) -> Any:
+        self._restore(snapshot)
+        return self._take(**self._options)
+
+    def picture(self, snapshot: Any) -> Any:
+        self._restore(snapshot)
+        return _render(self._env)
 
 
 class CopySnapshots:
@@ -77,22 +124,55 @@ class CopySnapshots:
                 )
         self._env = env
         self._shared = _constants(env)
+        self.generators = len(self._copy(env)[1])
 
     def take(self) -> Any:
-        return self._copy(self._env)
+        return self._copy(self._env)[0]
 
-    def step(self, snapshot: Any, action: int) -> tuple[Any, Any]:
-        env = self._copy(snapshot)
-        return env.step(action), env
+    def step(self, snapshot: Any, action: int, dice: int | None = None) -> Stepped:
+        env, generators = self._copy(snapshot)
+        outcome, by_chance = _step(env, action, generators, dice)
+        return Stepped(outcome, env, by_chance)
 
-    def _copy(self, env: Environment) -> Environment:
+    def revisit(self, snapshot: Any) -> Any:
+        return self._copy(snapshot)[0]
+
+    def picture(self, snapshot: Any) -> Any:
+        return _render(self._copy(snapshot)[0])
+
+    def _copy(self, env: Environment) -> tuple[Environment, list[Generator]]:
+        """A copy, and the random generators inside of it, wherever they are: copying has met all of them."""
+        memo = dict(self._shared)
         try:
-            return copy.deepcopy(env, dict(self._shared))
+            copied = copy.deepcopy(env, memo)
+            return copied, [value for value in memo.values() if is_generator(value)]
         except Exception as error:
             raise SimulatorError(
                 f"{type(env.unwrapped).__name__} cannot be copied ({type(error).__name__}: {error}). Give it "
                 "the methods get_state and set_state, or make it without rendering."
             ) from error
+
+
+def _step(env: Environment, action: int, generators: list[Generator], dice: int | None) -> tuple[Any, bool]:
+    """What an environment's step returns, and whether chance had a say in it."""
+    if dice is not None:
+        throw(generators, dice)
+    before = states_of(generators)
+    outcome = env.step(action)
+    return outcome, states_of(generators) != before and not _was_the_only_one(env, outcome)
+
+
+def _was_the_only_one(env: Environment, outcome: Any) -> bool:
+    """Whether the table of an environment says that nothing else could have happened.
+
+    Those of Gymnasium's toy text consult their generator in every step, and say how probable was what they did.
+    """
+    core = env.unwrapped
+    return (
+        type(core).__module__.startswith(_TOY_TEXT)
+        and outcome[4].get("prob") == 1.0
+        and not getattr(core, "fickle_passenger", False)  # who changes his mind besides
+    )
 
 
 def layers(env: Environment) -> Iterator[Environment]:
@@ -110,6 +190,17 @@ def ways_of_taking_snapshots(env: Environment) -> Iterator[Callable[[Environment
         if callable(take) and callable(restore) and _accepts(take, 0) and _accepts(restore, 1):
             yield functools.partial(HookSnapshots, take=take, restore=restore)
     yield CopySnapshots
+
+
+def _render(env: Environment) -> Any:
+    # Environments that are planned over are made without a way to render, which would be copied with them.
+    core = env.unwrapped
+    mode = core.render_mode
+    core.render_mode = "rgb_array"
+    try:
+        return env.render()
+    finally:
+        core.render_mode = mode
 
 
 def _accepts(method: Callable[..., Any], arguments: int) -> bool:
@@ -147,7 +238,7 @@ def _constants(env: Environment) -> dict[int, Any]:
         if isinstance(value, EnvSpec) or (isinstance(value, spaces.Space) and not _has_generator(value))
     ]
     core = env.unwrapped
-    if type(core).__module__.startswith("gymnasium.envs.toy_text."):
+    if type(core).__module__.startswith(_TOY_TEXT):
         constants.append(getattr(core, "P", None))  # the table of all transitions, which is only read
     return {id(constant): constant for constant in constants}
 

@@ -1,10 +1,11 @@
-"""Any Gymnasium environment with discrete actions as a deterministic function of a state and an action."""
+"""Any Gymnasium environment with discrete actions as a function of a state and an action, and of dice."""
 
 from __future__ import annotations
 
 import contextlib
 import enum
 import importlib
+import inspect
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -13,30 +14,44 @@ import ale_py
 import gymnasium
 import numpy as np
 from gymnasium import spaces
-from gymnasium.envs.registration import registry
+from gymnasium.envs.registration import load_env_creator, registry
 from gymnasium.wrappers import PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
 from noveltree.errors import InputError, NotDeterministicError, SimulatorError, UnknownNameError
-from noveltree.simulators.check import check_simulator, difference
+from noveltree.simulators.check import check_transitions, difference
 from noveltree.simulators.environment_observation import EnvironmentObserver
 from noveltree.simulators.environment_snapshots import (
     Environment,
+    Stepped,
     layers,
     ways_of_taking_snapshots,
 )
-from noveltree.simulators.simulator import State, Transition
+from noveltree.simulators.options import Options, Scalar, fitting
+from noveltree.simulators.settings import Chance
+from noveltree.simulators.simulator import Draw, Frame, State, Transition
 
-# Packages that register environments when imported; the extra that installs one has its name.
-_PROVIDERS = {"MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
+# Packages that register environments, by how their ids begin; the extra that installs one has its name.
+_PROVIDERS = {"MiniGrid-": "minigrid", "BabyAI-": "minigrid", "MinAtar/": "minatar"}
+# The function that registers them, where importing the package does not.
+_REGISTERED_BY = {"minatar": ("minatar.gym", "register_envs")}
 _CHECKED_WALKS = 2
 _CHECKED_LENGTH = 15
 _PLAYED = 30
+_FRAME_RATE = 10.0  # of environments that do not say
+#: Walks on which chance is looked for, and their length.
+_SEARCHED_WALKS = 4
+_SEARCHED_LENGTH = 50
 
 
 def is_environment_id(name: str) -> bool:
     """Whether `name` is, or may become once its package is imported, the id of a registered environment."""
     return name in registry or any(name.startswith(prefix) for prefix in _PROVIDERS)
+
+
+def is_environment_of_gymnasium(name: str) -> bool:
+    """Whether `name` is the id of an environment that Gymnasium itself brings."""
+    return name in registry and str(registry[name].entry_point).startswith("gymnasium.envs.")
 
 
 def provider_of(name: str) -> tuple[str, ...]:
@@ -69,13 +84,21 @@ class GymnasiumSimulator:
     construction: `check_simulator` tries longer ones.
 
     A snapshot of an environment with a random generator, a slippery FrozenLake for one, holds the generator
-    too. The planner then foresees what chance will bring: its scores are those of a clairvoyant, not of a
-    policy that acts under uncertainty.
+    too: `step` goes on with it, so that whoever plans with `step` foresees what chance will bring. `draw` lets dice
+    decide instead. `chance` says which of them planners use:
+
+        none        step; that a generator is consulted after all is an error
+        foreseen    step, as a clairvoyant
+        sampled     draw
+
+    Unless it is given, random walks show whether a generator is ever consulted in a step: `sampled` or `none`.
 
     Atari games are better played by `Atari`, whose snapshots hold more than those of the emulator's environment.
     """
 
-    def __init__(self, environment: str | Environment, *, seed: int = 0, **options: Any) -> None:
+    def __init__(
+        self, environment: str | Environment, *, seed: int = 0, chance: Chance | None = None, **options: Any
+    ) -> None:
         if seed < 0:
             raise InputError(f"The seed of an environment must not be negative, but it is {seed}.")
         if not isinstance(environment, str) and options:
@@ -96,8 +119,10 @@ class GymnasiumSimulator:
         self.actions: tuple[str, ...] = _action_names(self._env, space)
         self._observe = EnvironmentObserver(self._env.observation_space)
         self.left_out: tuple[str, ...] = self._observe.left_out
+        self.chance: Chance = "foreseen"  # for the walks below, which compare what was foreseen
         try:
             self._begin(seed)
+            self.chance = chance or ("sampled" if self.finds_chance() else "none")
         except SimulatorError:
             self._env.close()
             raise
@@ -107,19 +132,91 @@ class GymnasiumSimulator:
     def start(self) -> GymnasiumState:
         return self._start
 
+    def start_at(self, level: int) -> GymnasiumState:
+        """The state after `reset(seed=level)`."""
+        with _failures_of(self.environment, f"at the start of level {level}"):
+            observation, _ = self._env.reset(seed=level)
+            return GymnasiumState(self._snapshots.take(), self._observe(observation), False)
+
     def step(self, state: State, action: int) -> Transition:
+        self._check(state, action)
+        assert isinstance(state, GymnasiumState)
+        if state.terminal:  # what an environment does after its end is undefined
+            return Transition(state, 0.0, True)
+        stepped = self._step(state, action)
+        if stepped.by_chance and self.chance == "none":
+            raise SimulatorError(
+                f"{self.environment} consulted a random generator at the action {self.actions[action]!r}, which it "
+                "had not done on random walks: play it with the chance 'sampled' (--chance sampled)."
+            )
+        return self._transition(stepped)
+
+    @property
+    def has_chance(self) -> bool:
+        return self.chance == "sampled"
+
+    def draw(self, state: State, action: int, dice: int) -> Draw:
+        """The transition for these dice, which random generators are seeded with; certain if none was consulted."""
+        self._check(state, action)
+        assert isinstance(state, GymnasiumState)
+        if state.terminal:
+            return Draw(Transition(state, 0.0, True), certain=True)
+        stepped = self._step(state, action, dice)
+        return Draw(self._transition(stepped), certain=not stepped.by_chance)
+
+    def finds_chance(self) -> bool:
+        """Whether a random generator is consulted on random walks, and could have given something else."""
+        rng = np.random.default_rng(0)
+        for _ in range(_SEARCHED_WALKS if self._snapshots.generators else 0):
+            state: State = self._start
+            for _ in range(_SEARCHED_LENGTH):
+                (state, _, terminal), certain = self.draw(state, int(rng.integers(len(self.actions))), 0)
+                if not certain:
+                    return True
+                if terminal:
+                    break
+        return False
+
+    def close(self) -> None:
+        self._env.close()
+
+    def _check(self, state: State, action: int) -> None:
         if not isinstance(state, GymnasiumState):
             raise InputError(f"A Gymnasium simulator cannot step from a {type(state).__name__}.")
         if not 0 <= action < len(self.actions):
             raise InputError(f"{self.environment} has the actions 0 to {len(self.actions) - 1}, not {action}.")
-        if state.terminal:  # what an environment does after its end is undefined
-            return Transition(state, 0.0, True)
-        with _failures_of(self.environment, f"at the action {self.actions[action]!r}"):
-            outcome, snapshot = self._snapshots.step(state.snapshot, self._first_action + action)
-            return self._transition(outcome, snapshot)
 
-    def close(self) -> None:
-        self._env.close()
+    def _step(self, state: GymnasiumState, action: int, dice: int | None = None) -> Stepped:
+        with _failures_of(self.environment, f"at the action {self.actions[action]!r}"):
+            return self._snapshots.step(state.snapshot, self._first_action + action, dice)
+
+    def revisit(self, state: State) -> object:
+        assert isinstance(state, GymnasiumState)
+        return self._snapshots.revisit(state.snapshot)
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Between which values the environment's observation space says that its variables are."""
+        return self._observe.bounds
+
+    @property
+    def frame_rate(self) -> float:
+        """How many pictures a second the environment wants to be shown."""
+        return float(self._env.metadata.get("render_fps") or _FRAME_RATE)
+
+    def picture(self, state: State) -> Frame:
+        """What the environment renders of a state."""
+        if not isinstance(state, GymnasiumState):
+            raise InputError(f"A Gymnasium simulator has no picture of a {type(state).__name__}.")
+        if "rgb_array" not in self._env.metadata.get("render_modes", ()):
+            raise InputError(f"{self.environment} renders no pictures: it has no render mode rgb_array.")
+        with _failures_of(self.environment, "when it was to render"):
+            picture = np.asarray(self._snapshots.picture(state.snapshot))
+        if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype.kind not in "uf":
+            raise SimulatorError(
+                f"{self.environment} renders {picture.dtype} {picture.shape}, not a picture (height, width, 3)."
+            )
+        return (picture * 255).round().astype(np.uint8) if picture.dtype.kind == "f" else picture.astype(np.uint8)
 
     def _begin(self, seed: int) -> None:
         """Settle for the first way of taking snapshots that works, and keep the start."""
@@ -143,7 +240,8 @@ class GymnasiumSimulator:
         played: list[Transition] = []
         for action in actions:
             with _failures_of(self.environment, f"at the action {self.actions[action]!r}"):
-                played.append(self._transition(self._env.step(self._first_action + action), None))
+                outcome = self._env.step(self._first_action + action)
+            played.append(self._transition(Stepped(outcome, None, by_chance=False)))
             if played[-1].terminal:
                 break
         state: State = self._start
@@ -158,15 +256,16 @@ class GymnasiumSimulator:
 
     def _check_interrupted(self) -> None:
         try:
-            check_simulator(self, walks=_CHECKED_WALKS, length=_CHECKED_LENGTH)
+            check_transitions(self, walks=_CHECKED_WALKS, length=_CHECKED_LENGTH)
         except NotDeterministicError as error:
             raise self._not_deterministic(str(error)) from error
 
-    def _transition(self, outcome: Any, snapshot: Any) -> Transition:
-        observation, reward, terminated, _, _ = outcome
-        terminal = bool(terminated)
-        state = GymnasiumState(snapshot, self._observe(observation), terminal)
-        return Transition(state, float(reward), terminal)
+    def _transition(self, stepped: Stepped) -> Transition:
+        with _failures_of(self.environment, "at what its step returned"):
+            observation, reward, terminated, _, _ = stepped.outcome
+            terminal = bool(terminated)
+            state = GymnasiumState(stepped.snapshot, self._observe(observation), terminal)
+            return Transition(state, float(reward), terminal)
 
     def _not_deterministic(self, what: str) -> NotDeterministicError:
         return NotDeterministicError(
@@ -209,10 +308,27 @@ def _make(name: str, options: dict[str, Any]) -> Environment:
             raise InputError(f"Gymnasium cannot make {name!r}: {type(error).__name__}: {error}") from error
 
 
+def fitting_environment(name: str, options: Options) -> dict[str, Scalar]:
+    """What an environment is made with; raises InputError if it cannot be, as far as its signature tells."""
+    given = options.to_dict()
+    _import_provider(name)
+    try:
+        spec = gymnasium.spec(name)
+        creator = load_env_creator(spec.entry_point) if isinstance(spec.entry_point, str) else spec.entry_point
+    except Exception:  # making it says what is wrong
+        return given
+    of_make = inspect.signature(gymnasium.make).parameters
+    own = Options({option: value for option, value in options if option not in of_make})
+    return given if creator is None else given | fitting(creator, own, whose=name, beside=spec.kwargs)
+
+
 def _import_provider(name: str) -> None:
     for package in provider_of(name):
         try:
             importlib.import_module(package)
+            if package in _REGISTERED_BY and name not in registry:
+                module, function = _REGISTERED_BY[package]
+                getattr(importlib.import_module(module), function)()
         except ImportError as error:
             raise SimulatorError(
                 f'{name} needs the package {package}: pip install "noveltree[{package}]".'

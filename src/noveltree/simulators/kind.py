@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from importlib.metadata import EntryPoint
 from typing import ClassVar
 
 from noveltree.errors import UnknownNameError
-from noveltree.simulators.settings import Observed, SimulatorSettings
-from noveltree.simulators.simulator import Simulator
+from noveltree.simulators.entry_points import entry_points, load, refusal
+from noveltree.simulators.permission import allow_import, may_import
+from noveltree.simulators.settings import Chance, Observed, SimulatorSettings
+from noveltree.simulators.simulator import Simulator, chance_of
 from noveltree.version import __version__
 
 
@@ -24,7 +27,6 @@ class SimulatorKind(ABC):
     """The settings unless they are chosen."""
     alike: ClassVar[bool] = False
     """Whether scores in all its games are obtained under the same conditions."""
-    can_be_filmed: ClassVar[bool] = False
 
     @abstractmethod
     def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
@@ -50,6 +52,14 @@ class SimulatorKind(ABC):
         """The MD5 sum of the game's ROM, if it has one."""
         return None
 
+    def source(self, game: str) -> str | None:
+        """The SHA-256 digest of the source, if it is not that of a package behind the simulator."""
+        return None
+
+    def check_import(self, game: str, recorded: str | None = None) -> None:
+        """Raise InputError if a file names this game, but its code may not be imported, or is not as `recorded`."""
+        return
+
     def known_actions(self, game: str, settings: SimulatorSettings, features: str | None) -> int | None:
         """The number of actions, if it is known without making the simulator that these settings make sense."""
         return None
@@ -57,6 +67,10 @@ class SimulatorKind(ABC):
     def full_name(self, simulator: Simulator) -> str | None:
         """The game's name, if only the simulator knows all of it."""
         return None
+
+    def chance(self, simulator: Simulator) -> Chance | None:
+        """What planners know of chance unless it is chosen; None if there is none and nobody would ask."""
+        return None if chance_of(simulator) is None else "sampled"
 
     def max_episode_steps(self, simulator: Simulator) -> int | None:
         """Time steps after which an episode is truncated, if that is part of the game."""
@@ -73,10 +87,14 @@ def register_simulator(kind: SimulatorKind) -> None:
 
 
 def get_kind(name: str) -> SimulatorKind:
-    """The kind called `name`."""
+    """The kind called `name`. One that a package ships is imported only if that is allowed."""
+    if name not in SIMULATOR_KINDS and may_import(name) and (point := entry_points().get(name)):
+        _load(point)
     try:
         return SIMULATOR_KINDS[name]
     except KeyError:
+        if point := entry_points().get(name):
+            raise refusal(point) from None
         hint = "One of your own must be registered first: noveltree.simulators.register_simulator."
         raise UnknownNameError("kind of simulator", name, SIMULATOR_KINDS, hint=hint) from None
 
@@ -86,9 +104,46 @@ def find_game(game: str) -> tuple[SimulatorKind, str]:
     for kind in reversed(SIMULATOR_KINDS.values()):
         if (name := kind.find(game)) is not None:
             return kind, name
-    raise UnknownNameError("game", game, all_names(), hint="`noveltree games` lists them.")
+    if point := entry_points().get(game.strip()):
+        return _find_shipped(point)
+    raise UnknownNameError("game", game, [*all_names(), *entry_points()], hint="`noveltree games` lists them.")
+
+
+def name_game(game: str) -> tuple[SimulatorKind, str]:
+    """As `find_game`, of a game that somebody has named to this process: if it is code, that may be imported."""
+    allow_import(game.strip())
+    kind, name = find_game(game)
+    allow_import(name)
+    return kind, name
+
+
+def check_import(game: str) -> None:
+    """Raise InputError if a file names this game, but its code may not be imported."""
+    kind, name = find_game(game)
+    kind.check_import(name)
 
 
 def all_names() -> list[str]:
     """The games of all kinds that are worth suggesting."""
     return [game for kind in SIMULATOR_KINDS.values() for game in kind.games()]
+
+
+def _find_shipped(point: EntryPoint) -> tuple[SimulatorKind, str]:
+    """The kind and the game of an entry point."""
+    if not may_import(point.name):
+        raise refusal(point)
+    kind = _load(point)
+    if kind is None:
+        return SIMULATOR_KINDS["own"], point.value
+    return kind, kind.find(point.name) or point.name
+
+
+def _load(point: EntryPoint) -> SimulatorKind | None:
+    """Import what an entry point names; if it is a kind of simulators, register it."""
+    shipped = load(point)
+    if isinstance(shipped, type) and issubclass(shipped, SimulatorKind):
+        shipped = shipped()
+    if not isinstance(shipped, SimulatorKind):
+        return None
+    register_simulator(shipped)
+    return shipped

@@ -22,8 +22,11 @@ from noveltree.speed.emulator import time_raw_calls
 from noveltree.trial import Progress, Watcher, train
 
 _RAW_CALLS = 25
-#: Decisions of an episode, for learners that wait until it is over.
-_EPISODE = 16
+#: Decisions of an episode, for learners that wait until it is over; and those of a lane in an interval, if budgets
+#: are spent. Networks of which lookaheads are made are then measured when they tell states apart; before, roots
+#: are solved after a few interactions, and what is learnt from every decision weighs more than it does in training.
+_EPISODE = 48
+_INTERVAL = 40
 
 
 class _Enough(Exception):
@@ -87,7 +90,7 @@ def measure_lockstep(protocol: Protocol, *, lanes: int, decisions: int = 10) -> 
     if not isinstance(learning.loop, LockstepSettings):
         loop["decisions"] = decisions
     if learning.whole_episodes:
-        decisions = max(decisions, _EPISODE + _EPISODE // 2)
+        decisions = max(decisions, _INTERVAL)
         protocol = protocol.model_copy(update={"max_frames": _EPISODE * protocol.frame_skip})
     interval = lanes * decisions * int(protocol.budget)
     learning = with_choices(

@@ -9,8 +9,11 @@ from noveltree.tree.measures import subtree_size as subtree_size
 from noveltree.tree.node import HISTORY as HISTORY
 from noveltree.tree.node import NO_FEATURE as NO_FEATURE
 from noveltree.tree.node import Node as Node
+from noveltree.tree.node import outcomes as outcomes
 from noveltree.tree.storage import Arrays as Arrays
 from noveltree.tree.storage import Counts as Counts
 from noveltree.tree.storage import StoredLookahead as StoredLookahead
+from noveltree.tree.storage import decode_states as decode_states
+from noveltree.tree.storage import encode_states as encode_states
 from noveltree.tree.storage import restore_lookahead as restore_lookahead
 from noveltree.tree.storage import store_lookahead as store_lookahead

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from noveltree.errors import NoveltreeError, SimulatorError
-from noveltree.simulators.simulator import Simulator, State, Transition
+import numpy as np
+
+from noveltree.errors import InputError, NoveltreeError, SimulatorError
+from noveltree.simulators.simulator import Draw, Simulator, State, TellsApart, Transition, chance_of
 from noveltree.tree.base_policy import BasePolicy
-from noveltree.tree.node import HISTORY, Node
+from noveltree.tree.node import HISTORY, Node, outcomes
+
+#: Dice are drawn from 0 to here.
+_DICE = 2**63
 
 
 class Lookahead:
@@ -15,6 +20,10 @@ class Lookahead:
 
     Nodes start with `base_policy` and `termination_cost` as given: a uniform policy and zero if nothing is
     learnt, None if they are to be evaluated first.
+
+    Where chance decides, C(n, a) is a set of nodes. Each interaction draws an outcome with dice from `rng`, which
+    are those of planning: what they show is not what will happen. An outcome that was drawn before is counted; two
+    outcomes are the same if they pay the same, both end or not, and the simulator cannot tell their states apart.
     """
 
     def __init__(
@@ -25,8 +34,18 @@ class Lookahead:
         base_policy: BasePolicy | None,
         termination_cost: float | None,
         node_type: type[Node] = Node,
+        rng: np.random.Generator | None = None,
+        samples: int = 1,
     ) -> None:
+        """`rng` is needed where there is chance; `samples`: how many draws make an action known well enough."""
         self.simulator = simulator
+        self._chance = chance_of(simulator)
+        if self._chance is not None and rng is None:
+            raise InputError("A lookahead over a simulator with chance needs a generator of random numbers (rng).")
+        self._rng = None if self._chance is None else rng
+        #: By what states are told apart.
+        self.key = simulator.key if isinstance(simulator, TellsApart) else _observed
+        self.samples = samples
         self._actions = len(simulator.actions)
         #: What a new node's base policy and termination cost are; None if they have to be asked for.
         self.base_policy = base_policy
@@ -63,7 +82,7 @@ class Lookahead:
         while stack:
             node = stack.pop()
             yield node
-            stack.extend(child for child in node.children if child is not None)
+            stack.extend(node.offspring())
 
     def depth(self, node: Node) -> int:
         """How many actions below the root a node is, d(n)."""
@@ -80,9 +99,50 @@ class Lookahead:
 
     def simulate(self, state: State, action: int) -> Transition:
         """One interaction with the simulator, counted, that leaves the tree as it is."""
+        return self.draw(state, action).transition
+
+    def expand(self, node: Node, action: int) -> Node:
+        """One interaction: an outcome of C(node, action), which is added to the tree, or counted if it is there."""
+        draw = self.draw(node.state, action)
+        child = self._find(node, action, draw.transition)
+        if child is None:
+            return self._add(node, action, draw)
+        child.draws += 1
+        return child
+
+    def undersampled(self, node: Node, action: int) -> bool:
+        """Whether C(node, action) is not known well enough: not at all, or by less than `samples` draws."""
+        first = node.children[action]
+        if first is None:
+            return True
+        return not first.certain and sum(outcome.draws for outcome in outcomes(first)) < self.samples
+
+    def executed(self, action: int, dice: int | None) -> Node:
+        """What executing an action of the root leads to, decided by `dice` if chance has a say: no interaction."""
+        first = self.root.children[action]
+        if first is not None and first.certain:
+            return first
+        if self._chance is None:
+            return self.expand(self.root, action)
+        if dice is None:
+            raise InputError("An action of a simulator with chance is executed with dice.")
+        draw = self._ask(self.root.state, action, dice)
+        child = self._find(self.root, action, draw.transition)
+        if child is None:
+            return self._add(self.root, action, draw)
+        child.state = draw.transition.state  # which may differ in what cannot be told apart
+        return child
+
+    def draw(self, state: State, action: int) -> Draw:
+        """One interaction, counted, as `simulate`; and whether it could have led elsewhere."""
         self.interactions += 1
+        return self._ask(state, action, 0 if self._rng is None else int(self._rng.integers(_DICE)))
+
+    def _ask(self, state: State, action: int, dice: int) -> Draw:
         try:
-            return self.simulator.step(state, action)
+            if self._chance is None:
+                return Draw(self.simulator.step(state, action), certain=True)
+            return self._chance.draw(state, action, dice)
         except NoveltreeError:
             raise
         except Exception as error:
@@ -91,22 +151,42 @@ class Lookahead:
                 f"The simulator failed on action {name!r}: {type(error).__name__}: {error}"
             ) from error
 
-    def expand(self, node: Node, action: int) -> Node:
-        """Generate C(node, action) by one interaction and add it to the tree."""
-        state, reward, terminal = self.simulate(node.state, action)
+    def _find(self, node: Node, action: int, transition: Transition) -> Node | None:
+        """The outcome of an action that is in the tree already."""
+        state, reward, terminal = transition
+        for outcome in outcomes(node.children[action]):
+            paid_alike = outcome.reward == reward and outcome.terminal == terminal
+            if paid_alike and self.key(outcome.state) == self.key(state):
+                return outcome
+        return None
+
+    def _add(self, node: Node, action: int, draw: Draw) -> Node:
+        (state, reward, terminal), certain = draw
         child = self._node(state, parent=node, action=action, reward=reward, terminal=terminal, time=node.time + 1)
-        node.children[action] = child
+        child.certain = certain
+        *_, last = (None, *outcomes(node.children[action]))
+        if last is None:
+            node.children[action] = child
+        else:
+            last.next_outcome = child
         self.deepest = max(self.deepest, child.time - self.root.time)
         return child
 
-    def advance(self, action: int, *, keep: bool) -> None:
-        """Execute an action: its child becomes the root. The subtree is kept or dropped, siblings are freed."""
+    def advance(self, action: int, *, keep: bool, to: Node | None = None) -> None:
+        """Execute an action: its child, or the outcome `to`, becomes the root.
+
+        The subtree is kept or dropped; siblings and other outcomes are freed.
+        """
         old_root = self.root
-        root = old_root.children[action]
+        root = to or old_root.children[action]
         assert root is not None
         self.root = root
         self.kept = keep
-        old_root.children[action] = None
+        others = [outcome for outcome in outcomes(old_root.children[action]) if outcome is not root]
+        old_root.children[action] = root.next_outcome = None
+        for outcome in others:
+            outcome.parent = outcome.next_outcome = None
+            _free(outcome)
         _free(old_root)
         if not keep:
             _free(root)
@@ -150,6 +230,11 @@ class Lookahead:
         )
 
 
+def _observed(state: State) -> bytes:
+    """By what states are told apart unless the simulator says so."""
+    return state.observation.tobytes()
+
+
 def _free(node: Node) -> None:
     """Cut everything below `node` off it.
 
@@ -160,7 +245,8 @@ def _free(node: Node) -> None:
     while stack:
         parent = stack.pop()
         for action, child in enumerate(parent.children):
-            if child is not None:
+            parent.children[action] = None
+            while child is not None:
                 child.parent = None
-                parent.children[action] = None
                 stack.append(child)
+                child.next_outcome, child = None, child.next_outcome

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from noveltree.tree.node import Node
+from noveltree.tree.node import Node, outcomes
 
 
 def subtree_size(node: Node) -> int:
-    """How many nodes there are below and including a node."""
+    """How many nodes there are below and including a node, and those that its action led to otherwise."""
     size = 0
-    stack = [node]
+    stack = list(outcomes(node))
     while stack:
         size += 1
-        stack.extend(child for child in stack.pop().children if child is not None)
+        stack.extend(stack.pop().offspring())
     return size
 
 
 def subtree_height(node: Node) -> int:
-    """How many actions below a node its deepest descendant is."""
+    """How many actions below a node, or what its action led to otherwise, the deepest descendant is."""
     height = 0
-    stack = [node]
+    stack = list(outcomes(node))
     while stack:
         deepest = stack.pop()
         height = max(height, deepest.time - node.time)
-        stack.extend(child for child in deepest.children if child is not None)
+        stack.extend(deepest.offspring())
     return height

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from numpy.typing import NDArray
@@ -22,7 +23,10 @@ class Node:
         "action",
         "base_policy",
         "cached",
+        "certain",
         "children",
+        "draws",
+        "next_outcome",
         "novel",
         "number",
         "parent",
@@ -64,8 +68,14 @@ class Node:
         self.time = time
         #: How many nodes of this episode were generated before this one.
         self.number = number
-        #: C(n, a) for every action a: None where the simulator was not asked yet.
+        #: C(n, a) for every action a: its first outcome, or None where the simulator was not asked yet.
         self.children: list[Node | None] = [None] * actions
+        #: The outcome of the same action that was found after this one, if chance has brought another.
+        self.next_outcome: Node | None = None
+        #: How many draws of the action led here.
+        self.draws = 1
+        #: Whether no dice were consulted on the way here, so that the action has no other outcome.
+        self.certain = True
         #: Kept from an earlier time step.
         self.cached = False
         #: Whether the state is novel, as far as it was tested in this time step.
@@ -100,3 +110,17 @@ class Node:
     def is_leaf(self) -> bool:
         """No action was tried here."""
         return not any(self.children)
+
+    def offspring(self) -> Iterator[Node]:
+        """All outcomes of all actions that were tried here."""
+        for child in self.children:
+            while child is not None:
+                yield child
+                child = child.next_outcome
+
+
+def outcomes(first: Node | None) -> Iterator[Node]:
+    """C(n, a), given its first outcome: all of them, as they were found."""
+    while first is not None:
+        yield first
+        first = first.next_outcome

@@ -12,6 +12,7 @@ parents come before their children. There is an array for each slot of the nodes
     units, units.known              (nodes with units, units), and which nodes these are
     state.observation               (nodes, ...)
     state.bytes, state.end          the encoded states one after another, and where each of them ends
+    draws, certain                  where chance decides; outcomes of an action follow each other backwards
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.errors import InputError, RecordError
-from noveltree.simulators.simulator import Simulator, State, StorableStates
+from noveltree.simulators.simulator import Simulator, State, StorableStates, chance_of
 from noveltree.tree.base_policy import UNIFORM, BasePolicy, Probabilities
 from noveltree.tree.lookahead import Lookahead
 from noveltree.tree.node import HISTORY, Node
@@ -37,6 +38,8 @@ _NONE = -1
 _UNKNOWN, _UNIFORM, _PROBABILITIES = range(3)
 #: The slots of every node that hold a number or a label.
 _NUMBERS = ("reward", "value", "time", "number", "terminal", "cached", "novel", "witness", "solved")
+#: Those of them that tell something where chance decides.
+_DRAWN = ("draws", "certain")
 #: What the other arrays hold, as kinds of numpy's types.
 _KINDS = {
     "parent": "i",
@@ -89,7 +92,7 @@ class StoredLookahead:
 
 def store_lookahead(lookahead: Lookahead) -> StoredLookahead:
     """All nodes of a lookahead and the kept ancestors of its root, as arrays."""
-    storage = _storage_of(lookahead.simulator)
+    _storage_of(lookahead.simulator)  # complains about states that cannot be stored before anything else does
     if _kind(lookahead.base_policy) == _PROBABILITIES:
         raise InputError("A lookahead whose new nodes are born with probabilities cannot be stored.")
     ancestors = list(_ancestors(lookahead.root))[::-1]
@@ -97,7 +100,6 @@ def store_lookahead(lookahead: Lookahead) -> StoredLookahead:
     number = {node: i for i, node in enumerate(nodes)}
     actions = len(lookahead.root.children)
     costs = [node.termination_cost for node in nodes]
-    states = [storage.encode_state(node.state) for node in nodes]
     probabilities = [node.base_policy.values for node in nodes if isinstance(node.base_policy, Probabilities)]
     units = [node.units for node in nodes if node.units is not None]
     arrays: Arrays = {
@@ -110,11 +112,9 @@ def store_lookahead(lookahead: Lookahead) -> StoredLookahead:
         "base_policy.probabilities": np.array(probabilities, dtype=np.float64).reshape(-1, actions),
         "units": _stack(units) if units else np.empty((0, 0), dtype=np.bool_),
         "units.known": np.array([node.units is not None for node in nodes], dtype=np.bool_),
-        "state.observation": _stack([node.state.observation for node in nodes]),
-        "state.bytes": np.frombuffer(b"".join(states), dtype=np.uint8),
-        "state.end": np.cumsum([len(state) for state in states], dtype=np.int64),
+        **encode_states([node.state for node in nodes], lookahead.simulator),
     }
-    for name in (*_NUMBERS, *_added_slots(lookahead.node_type)):
+    for name in _number_slots(lookahead.simulator, lookahead.node_type):
         arrays[name] = _numbers(name, [getattr(node, name) for node in nodes])
     counts = Counts(
         ancestors=len(ancestors),
@@ -130,11 +130,18 @@ def store_lookahead(lookahead: Lookahead) -> StoredLookahead:
     return StoredLookahead(arrays, counts)
 
 
-def restore_lookahead(stored: StoredLookahead, simulator: Simulator, *, node_type: type[Node] = Node) -> Lookahead:
+def restore_lookahead(
+    stored: StoredLookahead,
+    simulator: Simulator,
+    *,
+    node_type: type[Node] = Node,
+    rng: np.random.Generator | None = None,
+    samples: int = 1,
+) -> Lookahead:
     """The lookahead that was stored, over a simulator of the same game; complain if it cannot be one."""
     storage = _storage_of(simulator)
     arrays, counts, actions = stored.arrays, stored.counts, len(simulator.actions)
-    numbers = (*_NUMBERS, *_added_slots(node_type))
+    numbers = _number_slots(simulator, node_type)
     _check_sizes(arrays, actions, numbers)
     _check_tree(arrays, counts, actions)
     parents, costs, known = (arrays[n].tolist() for n in ("parent", "termination_cost", "termination_cost.known"))
@@ -150,7 +157,7 @@ def restore_lookahead(stored: StoredLookahead, simulator: Simulator, *, node_typ
         node.unsolved = np.flatnonzero(arrays["unsolved"][i]).tolist()
         if i > counts.ancestors:  # ancestors of the root have no children any more
             assert parent is not None
-            parent.children[action] = node
+            node.next_outcome, parent.children[action] = parent.children[action], node
         nodes.append(node)
     known_units = [node for node, known in zip(nodes, arrays["units.known"].tolist(), strict=True) if known]
     for node, row in zip(known_units, arrays["units"], strict=True):
@@ -165,6 +172,8 @@ def restore_lookahead(stored: StoredLookahead, simulator: Simulator, *, node_typ
         base_policy=UNIFORM if counts.uniform else None,
         termination_cost=counts.termination_cost,
         node_type=node_type,
+        rng=rng,
+        samples=samples,
     )
     lookahead.root = root
     lookahead.kept = counts.kept
@@ -174,6 +183,22 @@ def restore_lookahead(stored: StoredLookahead, simulator: Simulator, *, node_typ
     lookahead.deepest = counts.deepest
     lookahead.generated = counts.generated
     return lookahead
+
+
+def encode_states(states: Sequence[State], simulator: Simulator) -> Arrays:
+    """States as arrays: their observations, their bytes one after another, and where each of them ends."""
+    storage = _storage_of(simulator)
+    encoded = [storage.encode_state(state) for state in states]
+    return {
+        "state.observation": _stack([state.observation for state in states]),
+        "state.bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8),
+        "state.end": np.cumsum([len(state) for state in encoded], dtype=np.int64),
+    }
+
+
+def decode_states(arrays: Arrays, simulator: Simulator) -> Iterator[State]:
+    """The states that were encoded."""
+    return _states(arrays, _storage_of(simulator))
 
 
 def _storage_of(simulator: Simulator) -> StorableStates:
@@ -189,6 +214,12 @@ def _ancestors(node: Node) -> Iterator[Node]:
     while node.parent is not None:
         node = node.parent
         yield node
+
+
+def _number_slots(simulator: Simulator, node_type: type[Node]) -> tuple[str, ...]:
+    """The slots that hold a number or a label, and tell something."""
+    drawn = () if chance_of(simulator) is None else _DRAWN
+    return (*_NUMBERS, *drawn, *_added_slots(node_type))
 
 
 def _added_slots(node_type: type[Node]) -> list[str]:
@@ -269,9 +300,18 @@ def _check_tree(arrays: Arrays, counts: Counts, actions: int) -> None:
         and np.all(parent < np.arange(parent.size))
         and np.all(action >= np.where(parent == _NONE, _NONE, 0))
         and np.all(action < actions)
-        and np.unique(parent[below] * actions + action[below]).size == parent.size - root - 1
+        and _have_outcomes(arrays, parent[below] * actions + action[below], below)
         and np.array_equal(time[1:], time[parent[1:]] + 1)
         and np.all(arrays["base_policy"] <= _PROBABILITIES)
         and np.all(np.diff(arrays["state.end"], prepend=0) >= 0)
     ):
         raise RecordError("The nodes of a stored lookahead do not form a tree.")
+
+
+def _have_outcomes(arrays: Arrays, places: NDArray[Any], below: slice) -> bool:
+    """Whether every action has one outcome, or where chance decides at least one draw for each."""
+    if "draws" not in arrays:
+        return np.unique(places).size == places.size
+    counts = np.unique(places, return_counts=True)[1]
+    unsure = np.count_nonzero(~arrays["certain"][below])
+    return bool(np.all(arrays["draws"] >= 1) and counts[counts > 1].sum() <= unsure)

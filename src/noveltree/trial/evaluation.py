@@ -76,9 +76,11 @@ def frozen_episodes(
 
     def write(collected: Collected) -> None:
         path = run.evaluation_path(interval, collected.index)
-        run.write_episode(path, collected.episode, interval=interval, index=collected.index, weights=weights)
+        run.write_episode(
+            path, collected.episode, interval=interval, index=collected.index, weights=weights, evaluation=True
+        )
 
     collector.listener = Listener(write, on_interactions)
     collector.deploy(deployment)
-    for collected in collect_all(collector, (Order(interval, index) for index in missing)):
+    for collected in collect_all(collector, (Order(interval, index, evaluation=True) for index in missing)):
         yield collected.index, collected.episode

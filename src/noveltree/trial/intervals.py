@@ -19,9 +19,9 @@ from noveltree.learning.inputs import InputShape
 from noveltree.learning.learner import Losses
 from noveltree.learning.schedule import Interval, Schedule
 from noveltree.learning.snapshot import Snapshot
-from noveltree.replay import replay
 from noveltree.trial.checkpoint_state import CURRENT, pack, unpack
 from noveltree.trial.trial import Trial, check_finite, retain, rounded
+from noveltree.wording import counted
 
 #: Purposes of the learner's random numbers.
 _INITIAL, _ON_THE_WAY, _CLOSING = 1, 2, 3
@@ -52,7 +52,7 @@ class Intervals:
         self._learner = self._settings.make_learner(self._state.current, device=trial.device)
         for interval, index in self._state.kept:
             episode = trial.run.read_learnt(interval, index).episode
-            self._learner.experience.add(replay(trial.simulator, interval, index, episode).path)
+            self._learner.experience.add(trial.replay(interval, index, episode).path)
         trial.tracker.spent = trial.tracker.replayed = self._state.schedule.interactions
 
     def train(self) -> None:
@@ -162,7 +162,7 @@ class Intervals:
             if index == promised:
                 return
             if index in recorded:
-                collected = replay(trial.simulator, interval, index, recorded.pop(index))
+                collected = trial.replay(interval, index, recorded.pop(index))
                 trial.tracker.replayed += collected.episode.interactions
                 trial.tracker.add_interactions(collected.episode.interactions)
             else:
@@ -171,17 +171,25 @@ class Intervals:
                     ordered.remove(done.index)
                     played[done.index] = done
                     if not done.over:
-                        self._stop(len(ordered))
+                        self._stop(done, len(ordered))
                 collected = played.pop(index)
                 if len(collected.path) < collected.episode.steps:  # it was paused when training was interrupted
-                    collected = replay(trial.simulator, interval, index, collected.episode)
+                    collected = trial.replay(interval, index, collected.episode)
             interactions.append(collected.episode.interactions)
             yield collected
 
-    def _stop(self, outstanding: int) -> None:
+    def _stop(self, paused: Collected, outstanding: int) -> None:
         """Wait until everything is paused and written, and end."""
-        for _ in range(outstanding):
-            self._trial.collector.collect()
+        everything = [paused, *(self._trial.collector.collect() for _ in range(outstanding))]
+        lost = sum(not each.over and each.paused is None and each.episode.steps > 0 for each in everything)
+        if lost:
+            self._trial.tell(
+                [
+                    f"{counted(lost, 'episode')} will be played again from the beginning: the states of "
+                    f"{self._trial.run.protocol.game} cannot be stored, for its simulator has no encode_state and "
+                    "decode_state."
+                ]
+            )
         raise KeyboardInterrupt
 
     def _evaluate_frozen(self) -> list[Episode]:

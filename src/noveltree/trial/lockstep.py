@@ -308,7 +308,8 @@ class Lockstep:
             place = piece.interval, piece.index
             if place not in episodes:
                 episode = self._episode(*place)
-                states = [t.state for t in replay_actions(self._trial.simulator, episode)]
+                chance = self._trial.chance(*place)
+                states = [t.state for t in replay_actions(self._trial.simulator, episode, chance)]
                 episodes[place] = episode, [state.observation for state in states]
             return _cut(*episodes[place], piece)
 

@@ -15,7 +15,7 @@ from noveltree.protocol import Protocol, make_protocol
 from noveltree.records import EpisodeRecord, keep_episode
 from noveltree.records.run_directory import RunDirectory
 from noveltree.signals import held_back
-from noveltree.simulators import Simulator, SimulatorSettings
+from noveltree.simulators import Simulator, SimulatorSettings, name_game
 from noveltree.trial.checkpoint_state import read_weights
 
 
@@ -65,7 +65,7 @@ class Player:
 
         `on_failure` is told where the record of an episode is that failed.
         """
-        play = self._protocol.make_play(self._simulator, seed=self._seed, index=index)
+        play = self._protocol.make_play(self._simulator, seed=self._seed, index=index, evaluation=True)
         interrupted = False
         try:
             drive([play], self._heuristics, decisions=max_steps, on_decision=on_decision)
@@ -81,7 +81,10 @@ class Player:
         try:
             with held_back():
                 episode = play.episode(interrupted=interrupted)
-                record = EpisodeRecord(episode, self._protocol, self._seed, index, weights=self._weights)
+                level = self._protocol.level_of(index, evaluation=True)
+                record = EpisodeRecord(
+                    episode, self._protocol, self._seed, index, weights=self._weights, level=level
+                )
                 file, repeated = keep_episode(self._directory, record, action_values=self._action_values)
         except KeyboardInterrupt:  # which came while it was written
             interrupted = True
@@ -106,10 +109,15 @@ def run_to_play(weights: Path | None, agent: str | None) -> RunDirectory | None:
 def choices_of_run(run: RunDirectory, game: str, choices: dict[str, Any]) -> dict[str, Any]:
     """What is chosen for a protocol and, where nothing is, the settings under which a run was trained."""
     trained = run.protocol
-    if make_protocol(game).game != trained.game:
+    if name_game(game)[1] != trained.game and make_protocol(game).game != trained.game:
         raise InputError(f"The weights in {run.path} are of another game: {trained.game}, not {game}.")
     if choices["budget"] is None:
         choices = {**choices, "budget": trained.budget, "budget_unit": trained.budget_unit}
     fixed = {*SimulatorSettings.model_fields} - {*trained.simulator_kind.takes}
-    own = {name: getattr(trained, name) for name, value in choices.items() if value is None and name not in fixed}
+    settings = get_agent(trained.agent).used(trained.settings())
+    own = {
+        name: settings.get(name, getattr(trained, name))
+        for name, value in choices.items()
+        if value is None and name not in fixed
+    }
     return {**choices, **own, "learning": trained.learning}

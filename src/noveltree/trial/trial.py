@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from noveltree.collection import Collected, Collector
-from noveltree.episodes import Episode
+from noveltree.episodes import Episode, EpisodeChance
 from noveltree.errors import LearningError
 from noveltree.learning.deployment import Deployment
 from noveltree.learning.learner import Learner, Losses
@@ -19,6 +19,7 @@ from noveltree.learning.settings import LearnerSettings
 from noveltree.learning.snapshot import Snapshot
 from noveltree.records.checkpoint import Checkpoint, check_space
 from noveltree.records.run_directory import RunDirectory
+from noveltree.replay import replay
 from noveltree.trial.evaluation import frozen_episodes
 from noveltree.trial.watcher import Tracker, Watcher
 
@@ -107,6 +108,14 @@ class Trial:
         if self.stopping() and not self._paused:
             self._paused = True
             self.collector.pause()
+
+    def chance(self, interval: int, index: int) -> EpisodeChance:
+        """The level and the dice of an episode of training."""
+        return self.run.protocol.chance_of(seed=self.run.seed, index=index, interval=interval)
+
+    def replay(self, interval: int, index: int, episode: Episode) -> Collected:
+        """Collect an episode of training that was recorded, without planning, to learn from it."""
+        return replay(self.simulator, self.chance(interval, index), episode)
 
     def tell(self, notices: list[str]) -> None:
         """Pass on what a learner has to say."""

@@ -1,0 +1,211 @@
+"""The table of docs/small-worlds.md: what agents reach in small worlds with at most 500 interactions per decision.
+
+python scripts/small_worlds.py            measure everything, and write the table
+python scripts/small_worlds.py taxi line  measure some worlds, and print them
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from noveltree.agents import get_agent
+from noveltree.episodes import Episode, EpisodeChance, Play, drive, episode_rng
+from noveltree.features import default_features
+from noveltree.lookahead import Interactions
+from noveltree.protocol import choose_agent
+from noveltree.simulators import GymnasiumSimulator, Simulator, State, Transition
+
+FILE = Path(__file__).parent.parent / "docs" / "small-worlds.md"
+BUDGET = 500
+AGENTS = ("bfs", "uct", "riw-c", "auto")
+
+
+class CellState(State):
+    """Where the player stands, and which keys are taken."""
+
+    __slots__ = ("keys", "place")
+
+    def __init__(self, place: tuple[int, int], keys: frozenset[str]) -> None:
+        held = [ord(key) for key in sorted(keys)]
+        super().__init__(np.array([*place, *held, *[0] * (2 - len(held))], dtype=np.int64))
+        self.place, self.keys = place, keys
+
+
+class GridWorld:
+    """A map of walls (#), a start (S), a goal (G), keys (a, b) and their doors (A, B). Every action costs 1."""
+
+    actions = ("UP", "DOWN", "LEFT", "RIGHT")
+    _MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))
+
+    def __init__(self, rows: Sequence[str]) -> None:
+        self._at = {(y, x): sign for y, row in enumerate(rows) for x, sign in enumerate(row)}
+        (self._start,) = (place for place, sign in self._at.items() if sign == "S")
+
+    def start(self) -> CellState:
+        return CellState(self._start, frozenset())
+
+    def step(self, state: State, action: int) -> Transition:
+        assert isinstance(state, CellState)
+        if self._at[state.place] == "G":
+            return Transition(state, 0.0, True)
+        place = state.place[0] + self._MOVES[action][0], state.place[1] + self._MOVES[action][1]
+        sign = self._at.get(place, "#")
+        if sign == "#" or (sign.isupper() and sign not in "SG" and sign.lower() not in state.keys):
+            return Transition(CellState(state.place, state.keys), -1.0, False)
+        keys = state.keys | {sign} if sign.islower() else state.keys
+        return Transition(CellState(place, keys), -1.0, sign == "G")
+
+    def close(self) -> None:
+        pass
+
+
+LINE = ("S....G",)
+KEYS_AND_DOORS = (
+    "#########",
+    "#a..#..##",
+    "#...#..##",
+    "#..S#...#",
+    "###.A...#",
+    "#...#...#",
+    "#...#..G#",
+    "#...#...#",
+    "#########",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A world, how long an episode is, and the starts over which scores are averaged."""
+
+    title: str
+    make: Callable[[int], Simulator]
+    target: str
+    steps: int | None = None
+    """Time steps after which an episode is truncated, if the simulator does not say."""
+    levels: int = 1
+
+
+def _gymnasium(name: str, **options: object) -> Callable[[int], Simulator]:
+    return lambda level: GymnasiumSimulator(name, seed=level, **options)
+
+
+def _slippery(level: int) -> Simulator:
+    return GymnasiumSimulator("FrozenLake-v1")  # which begins in one place; what differs are the dice
+
+
+WORLDS = {
+    "cliff": World("CliffWalking-v1", _gymnasium("CliffWalking-v1"), "-13", 200),
+    "taxi": World("Taxi-v4, mean of 20 starts", _gymnasium("Taxi-v4"), "at least 7", levels=20),
+    "line": World("a line of 6 cells, -1 per step", lambda level: GridWorld(LINE), "-5", 50),
+    "doors": World(
+        "9 x 9 cells with a key and a door, -1 per step", lambda level: GridWorld(KEYS_AND_DOORS), "-15", 100
+    ),
+    "doorkey-5": World("MiniGrid-DoorKey-5x5-v0", _gymnasium("MiniGrid-DoorKey-5x5-v0"), "solved (above 0)"),
+    "doorkey-6": World("MiniGrid-DoorKey-6x6-v0", _gymnasium("MiniGrid-DoorKey-6x6-v0"), "solved (above 0)"),
+    "doorkey-8": World("MiniGrid-DoorKey-8x8-v0", _gymnasium("MiniGrid-DoorKey-8x8-v0"), "solved (above 0)"),
+    "lake": World("FrozenLake8x8-v1, not slippery", _gymnasium("FrozenLake8x8-v1", is_slippery=False), "1"),
+    "slippery": World("FrozenLake-v1, slippery, mean of 100 episodes", _slippery, "0.74, the optimum", levels=100),
+    "mountain-car": World("MountainCar-v0", _gymnasium("MountainCar-v0"), "solved (above -200)"),
+    "acrobot": World("Acrobot-v1", _gymnasium("Acrobot-v1"), "solved (above -500)"),
+    "cart-pole": World("CartPole-v1", _gymnasium("CartPole-v1"), "500"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What an agent reached in a world."""
+
+    agent: str
+    score: float
+    steps: float
+    milliseconds: float
+    """CPU time per decision."""
+
+
+def measure(world: World, agent: str) -> Measured:
+    """Play one episode from each of the world's starts."""
+    episodes: list[Episode] = []
+    began, played = time.process_time(), agent
+    for level in range(world.levels):
+        with contextlib.closing(world.make(level)) as simulator:
+            episode, played = _play(simulator, world, agent, level)
+            episodes.append(episode)
+    seconds = time.process_time() - began
+    decisions = sum(episode.steps for episode in episodes)
+    assert max(max(episode.column("interactions")) for episode in episodes) <= BUDGET
+    return Measured(
+        played,
+        float(np.mean([episode.score for episode in episodes])),
+        decisions / len(episodes),
+        1000 * seconds / decisions,
+    )
+
+
+def _play(simulator: Simulator, world: World, agent: str, index: int) -> tuple[Episode, str]:
+    limit = simulator.max_episode_steps if isinstance(simulator, GymnasiumSimulator) else None
+    own: dict[str, object] = {}
+    if agent == "auto":
+        choice = choose_agent(simulator)
+        agent, own = choice.agent, dict(choice.settings)
+    chosen = get_agent(agent)
+    if "features" in chosen.uses:
+        own.setdefault("features", default_features(simulator.start()))
+    play = Play(
+        simulator,
+        chosen,
+        settings=chosen.settings(**own),
+        budget=Interactions(BUDGET),
+        rng=episode_rng(0, index),
+        max_steps=limit or world.steps,
+        chance=EpisodeChance(0, index),
+    )
+    drive([play])
+    return play.episode(), agent
+
+
+def row(world: World) -> str:
+    """What all agents reach in a world, in Markdown."""
+    found = [measure(world, agent) for agent in AGENTS]
+    shown = [f"{each.score:.4g} in {each.steps:.4g} steps" for each in found]
+    chosen = found[-1]
+    return _line(world.title, world.target, *shown, f"`{chosen.agent}`", f"{chosen.milliseconds:.0f}")
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def page_with(rows: dict[str, str], page: str) -> str:
+    """The page with these rows, by the names of worlds; others stay as they are."""
+    before, begin, rest = page.partition("<!-- table -->\n")
+    table, end, after = rest.partition("<!-- end of table -->")
+    old = {title: line for line in table.splitlines() for title in [line.split(" | ")[0].removeprefix("| ")]}
+    agents = [f"`{agent}`" for agent in AGENTS]
+    header = _line("world", "to reach", *agents, "what `auto` chose", "ms per decision")
+    lines = [rows.get(name) or old.get(world.title) for name, world in WORLDS.items()]
+    rule = _line(*["---"] * (len(AGENTS) + 4))
+    return before + begin + "\n".join([header, rule, *filter(None, lines), ""]) + end + after
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("worlds", nargs="*", metavar="WORLD", help=f"all of them, or some of {', '.join(WORLDS)}")
+    rows: dict[str, str] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what environments say of their versions
+        for name in parser.parse_args().worlds or WORLDS:
+            rows[name] = row(WORLDS[name])
+            print(rows[name], flush=True)
+            FILE.write_text(page_with(rows, FILE.read_text()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""Random generators inside of environments: finding them, and letting dice decide what they give."""
+
+from __future__ import annotations
+
+import functools
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeGuard
+
+import numpy as np
+
+#: A generator whose state can be set and compared.
+Generator = np.random.Generator | np.random.RandomState | random.Random
+#: How a generator is reached from an object: by names of attributes, keys of dicts, indices of lists and tuples.
+Place = tuple[object, tuple[Any, ...]]
+
+
+def is_generator(value: object) -> TypeGuard[Generator]:
+    """Whether this is a random generator whose state can be set."""
+    return isinstance(value, Generator) and not isinstance(value, random.SystemRandom)
+
+
+def find_generators(owners: Iterable[object]) -> list[Place]:
+    """The places below some objects where random generators are kept: in their attributes, and theirs, and so on.
+
+    A place and not the generator itself, since whoever owns it may put another one there.
+    """
+    seen: set[int] = set()
+    stack: list[tuple[Place, object]] = [((owner, ()), owner) for owner in owners]
+    places = []
+    while stack:
+        (owner, path), value = stack.pop()
+        if is_generator(value):
+            places.append((owner, path))
+        elif id(value) not in seen and not isinstance(value, type):
+            seen.add(id(value))
+            stack.extend(((owner, (*path, key)), inside) for key, inside in _inside(value))
+    return places
+
+
+def generators_at(places: Sequence[Place]) -> list[Generator]:
+    """The generators that are there now."""
+    found = (functools.reduce(_look_up, path, owner) for owner, path in places)
+    return [generator for generator in found if is_generator(generator)]
+
+
+def throw(generators: Sequence[Generator], dice: int) -> None:
+    """Put generators into states that follow from `dice` and from their order alone."""
+    for number, generator in enumerate(generators):
+        seeds = np.random.SeedSequence(dice, spawn_key=(number,))
+        if isinstance(generator, np.random.Generator):
+            bits: Any = generator.bit_generator
+            bits.state = type(bits)(seeds).state
+        elif isinstance(generator, np.random.RandomState):
+            generator.seed(seeds.generate_state(4))
+        else:
+            generator.seed(int.from_bytes(seeds.generate_state(4).tobytes(), "little"))
+
+
+def states_of(generators: Sequence[Generator]) -> list[Any]:
+    """The states that generators are in, to be compared: a generator that was consulted is in another one."""
+    return [_comparable(_state(generator)) for generator in generators]
+
+
+def _state(generator: Generator) -> Any:
+    if isinstance(generator, np.random.Generator):
+        return generator.bit_generator.state
+    return generator.get_state() if isinstance(generator, np.random.RandomState) else generator.getstate()
+
+
+def _comparable(state: Any) -> Any:
+    if isinstance(state, dict):
+        return {name: _comparable(value) for name, value in state.items()}
+    if isinstance(state, tuple):
+        return tuple(map(_comparable, state))
+    return state.tobytes() if isinstance(state, np.ndarray) else state
+
+
+def _inside(value: object) -> Iterator[tuple[Any, object]]:
+    """What an object holds, and by which name, key or index it is found there."""
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list | tuple):
+        yield from enumerate(value)
+    else:
+        slots = (name for kind in type(value).__mro__ for name in vars(kind).get("__slots__", ()))
+        for name in (*getattr(value, "__dict__", ()), *slots):
+            yield name, getattr(value, name, None)
+
+
+def _look_up(holder: Any, key: Any) -> Any:
+    if isinstance(holder, dict):
+        return holder.get(key)
+    if isinstance(holder, list | tuple):
+        return holder[key] if key < len(holder) else None
+    return getattr(holder, key, None)
