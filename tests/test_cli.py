@@ -222,6 +222,7 @@ def test_the_live_line_fits_one_line_and_disappears(tmp_path: Path) -> None:
     assert not any(line.startswith("score ") for line in on_screen(seen))
     assert [line.split(",")[0].split(":")[0] for line in on_screen(seen) if line[0].isupper()] == [
         *("MontezumaRevenge", "Episode", "MontezumaRevenge", "Episode", "Mean score of 2 episodes"),
+        "There was no reward. Try another agent (--agent uct; `noveltree agents` lists th",
     ]
 
 
