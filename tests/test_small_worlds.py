@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from noveltree.protocol import AutoChoice, choose_agent, make_protocol
 from noveltree.protocol.auto import Probe, choose, probe
 from noveltree.simulators import Corridor, GymnasiumSimulator, State, Transition
 from small_worlds import KEYS_AND_DOORS, LINE, GridWorld
+from tests.support.chance_worlds import ChanceWorld, CountingDice, grow_with_dice
+from tests.support.command_line import Cli
 from tests.support.worlds import TableWorld, grow
 
 LEFT, RIGHT = 0, 1
@@ -202,6 +205,29 @@ class TestGraph:
         """Going on leads where it is observed to have started; from the model that would never lead to the end."""
         assert play(Ambiguous(), "graph", budget=50, steps=300).score == 1.0
 
+    def test_where_chance_decides_an_action_is_drawn_as_often_as_there_is_time_for(self) -> None:
+        """A coin pays 1 or nothing and ends the episode; the other action pays 0.4 and ends it, always."""
+        coin = ChanceWorld(table=[[[(1, 1, 1.0), (1, 1, 0.0)], [(1, 1, 0.4)]], []], terminal=frozenset({1}))
+        planner = Graph(horizon=10, discount=1.0, cells=100, samples=2)
+        lookahead = grow_with_dice(coin, planner, 5, np.random.default_rng(0), CountingDice())
+        # Dice 0 and 1 are for the coin, 2 for the other action, which is certain, and 3 for the coin again; one
+        # interaction is left for the action to execute.
+        assert lookahead.interactions == 4
+        assert planner.action_values(lookahead) == pytest.approx([1 / 3, 0.4], abs=1e-4)
+        assert not lookahead.root.solved
+
+    def test_a_drawn_outcome_that_was_not_foreseen_is_no_reason_to_forget(self) -> None:
+        walk = ChanceWorld(table=[[[(9, 0, 0.0), (1, 1, 1.0)]], [[(9, 1, 0.0), (1, 0, 1.0)]]])
+        planner = Graph(horizon=10, discount=0.9, cells=100, samples=2)
+        lookahead = grow_with_dice(walk, planner, 6, np.random.default_rng(0), CountingDice())
+        known = len(planner.model)
+        lookahead.advance(0, keep=True, to=lookahead.executed(0, 9))
+        lookahead.begin_time_step()
+        for _ in planner.plan(lookahead, Interactions(3).start(), rng=np.random.default_rng(0)):
+            raise AssertionError("nothing is to be asked")
+        assert len(planner.model) == known + 1
+        assert list(planner.model.outcomes(0, 0))
+
     def test_continuous_states_in_new_cells_come_first(self) -> None:
         episode = play(GymnasiumSimulator("CartPole-v1"), "graph", budget=50, steps=5)
         assert max(episode.column("interactions")) <= 50
@@ -301,6 +327,15 @@ class TestAuto:
         assert make_protocol("corridor", agent="auto", horizon=7).horizon == 7
         with pytest.raises(InputError, match="graph has no setting 'features'"):
             make_protocol("corridor", agent="auto", features="atoms")
+
+    def test_the_command_line_says_why_and_records_the_agent(self, cli: Cli, tmp_path: Path) -> None:
+        result = cli("play", "corridor", "--agent", "auto", "--out", str(tmp_path))
+        assert "Agent: graph. 100% of the states of random walks had been met before" in result.err
+        assert "corridor, graph, seed 0: score 1 in 9 steps" in result.out
+        printed = cli("play", "corridor", "--agent", "auto", "--out", str(tmp_path), "--json").object
+        assert printed["agent"] == "graph"
+        refused = cli("play", "corridor", "--agent", "auto", "--weights", str(tmp_path))
+        assert refused.sentence.startswith("Weights are those of one agent")
 
 
 class TestTargets:

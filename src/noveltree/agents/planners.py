@@ -8,7 +8,7 @@ from collections.abc import Callable
 from noveltree.agents.agent import Agent
 from noveltree.agents.rules import RULES, rollouts_by_rules, rules_are_chosen
 from noveltree.agents.settings import FEATURES, Settings
-from noveltree.features import make_features
+from noveltree.features import FeatureSet, PairFeatures, make_features
 from noveltree.lookahead import (
     CACHED_NODES,
     SUCCESSOR_ORDERS,
@@ -17,6 +17,7 @@ from noveltree.lookahead import (
     BestFirst,
     BreadthFirst,
     Duplicates,
+    ExactDuplicates,
     LabelledFirst,
     LeafValues,
     LearntActions,
@@ -33,6 +34,7 @@ from noveltree.lookahead import (
     Uct,
     exploiting,
     exploring,
+    make_pruned_leaves,
     novel_by_reward,
 )
 from noveltree.novelty import ClassicTable, DepthTable, NoveltyTable, RewardTable
@@ -40,7 +42,8 @@ from noveltree.simulators import State
 from noveltree.tree import Lookahead, Node
 
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes", "samples")
-_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "actions")
+_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "exact_duplicates", "actions")
+_NOVELTY = (*FEATURES, "width", "pruned_leaves")
 
 
 def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings], Planner]:
@@ -49,8 +52,7 @@ def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings]
             pruning, backup = rollouts_by_rules(start, settings, table)
             return _rollouts(pruning, settings, backup, MarkedNode)
         cached_nodes = CACHED_NODES[settings.cached_nodes]
-        features = make_features(settings.features, start, settings.bins)
-        return _rollouts(NoveltyPruning(features, table(), cached_nodes), settings)
+        return _rollouts(NoveltyPruning(_features(start, settings), table(), cached_nodes), settings)
 
     return assemble
 
@@ -58,10 +60,25 @@ def _rollout_iw(table: Callable[[], NoveltyTable]) -> Callable[[State, Settings]
 def _rollouts(
     pruning: Pruning, settings: Settings, backup: Backup | None = None, node_type: type[Node] = Node
 ) -> Planner:
-    backup = backup or LeafValues(settings.discount, settings.reward_weight)
+    if backup is None:
+        pruning, backup = _with_backup(pruning, settings, settings.reward_weight)
     duplicates = Duplicates() if settings.duplicates else None
     actions = LearntActions() if settings.actions == "learnt" else AllActions()
     return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates, node_type, actions)
+
+
+def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.0) -> tuple[Pruning, LeafValues]:
+    """A pruning, with exact duplicates if they are chosen, and a backup that knows what pruned leaves are worth."""
+    worths = make_pruned_leaves(settings.pruned_leaves, settings.horizon)
+    if settings.exact_duplicates:
+        pruning = duplicates = ExactDuplicates(pruning, worths)
+        worths = duplicates.worths
+    return pruning, LeafValues(settings.discount, reward_weight, worths)
+
+
+def _features(start: State, settings: Settings) -> FeatureSet:
+    features = make_features(settings.features, start, settings.bins)
+    return features if settings.width == 1 else PairFeatures(features)
 
 
 RIW_C = Agent(
@@ -69,7 +86,7 @@ RIW_C = Agent(
     summary="Rollout IW(1) with classic novelty",
     novelty="classic",
     assemble=_rollout_iw(ClassicTable),
-    uses=(*FEATURES, "cached_nodes", *_ROLLOUTS, *RULES),
+    uses=(*_NOVELTY, "cached_nodes", *_ROLLOUTS, *RULES),
 )
 
 
@@ -79,7 +96,7 @@ RIW_D = Agent(
     summary="Rollout IW(1) with depth novelty",
     novelty="depth",
     assemble=_rollout_iw(DepthTable),
-    uses=(*FEATURES, "cached_nodes", *_ROLLOUTS, *RULES),
+    uses=(*_NOVELTY, "cached_nodes", *_ROLLOUTS, *RULES),
 )
 
 
@@ -92,13 +109,14 @@ RIW_PLUS = dataclasses.replace(
 
 
 def _iw1(start: State, settings: Settings) -> Planner:
-    by_novelty = NoveltyPruning(make_features(settings.features, start, settings.bins), ClassicTable())
+    by_novelty = NoveltyPruning(_features(start, settings), ClassicTable())
     tested = settings.pruned_nodes == "tested"
     pruning: Pruning = PrunedTested(by_novelty) if tested else by_novelty
     if settings.subtree_cap is not None:
         pruning = SubtreeCap(pruning, settings.subtree_cap)
     order, node_type = SUCCESSOR_ORDERS[settings.successors], MarkedNode if tested else Node
-    return BreadthFirst(pruning, settings.horizon, LeafValues(settings.discount), order, node_type)
+    pruning, backup = _with_backup(pruning, settings)
+    return BreadthFirst(pruning, settings.horizon, backup, order, node_type)
 
 
 # Lipovetzky et al. (2015).
@@ -107,7 +125,7 @@ IW1 = Agent(
     summary="Breadth-first IW(1) with classic novelty",
     novelty="classic",
     assemble=_iw1,
-    uses=(*FEATURES, *_SEARCH, "successors", "pruned_nodes", "subtree_cap"),
+    uses=(*_NOVELTY, *_SEARCH, "successors", "pruned_nodes", "subtree_cap", "exact_duplicates"),
 )
 
 
@@ -145,7 +163,8 @@ TWO_BFS = Agent(
 
 
 def _bfs(start: State, settings: Settings) -> Planner:
-    return BreadthFirst(NoPruning(), settings.horizon, LeafValues(settings.discount))
+    pruning, backup = _with_backup(NoPruning(), settings)
+    return BreadthFirst(pruning, settings.horizon, backup)
 
 
 BFS = Agent(
@@ -153,7 +172,7 @@ BFS = Agent(
     summary="Breadth-first search without pruning",
     novelty="none",
     assemble=_bfs,
-    uses=_SEARCH,
+    uses=(*_SEARCH, "exact_duplicates"),
 )
 
 

@@ -134,6 +134,20 @@ class Settings(SettingsModel):
         "width of the novelty of abstract states: n, over all tiles at once, or 1, over each", default="n"
     )
 
+    pruned_leaves: Literal["termination-cost", "left-out", "pessimistic", "extrapolated"] = setting(
+        "what leaves are worth that were pruned: termination-cost, like others (0, or what is learnt); left-out, "
+        "unless nothing else is left; pessimistic or extrapolated, going on to the horizon at the costliest reward "
+        "of the lookahead or at the mean of the way there",
+        default="termination-cost",
+    )
+    exact_duplicates: bool = setting(
+        "whether a state is pruned, and left out of the backup, that was met in the lookahead before, at no "
+        "greater depth and with no less reward collected",
+        default=False,
+    )
+    width: int = setting(
+        "how many features make a node novel together: 1, or 2, where features are few", default=1, ge=1, le=2
+    )
     cells: int = setting(
         "about how many cells the space of continuous observations is cut into",
         default=4_000,

@@ -102,7 +102,7 @@ def play(
         choices = choices_of_run(run, game, choices)
     with LiveLine(quiet=json) as line:
         line.update(f"Making {game}")
-        protocol = make_protocol(game, preset=preset, on_auto=_report_choice, **choices)
+        protocol = make_protocol(game, preset=preset, on_auto=None if json else _report_choice, **choices)
     if video is not None:
         check_video(video)
     steps = min(max_steps or protocol.max_steps, protocol.max_steps)

@@ -17,6 +17,7 @@ from noveltree.features.bprost import BprostFeatures as BprostFeatures
 from noveltree.features.feature_set import FeatureSet as FeatureSet
 from noveltree.features.feature_set import Indices as Indices
 from noveltree.features.latents import LatentFeatures as LatentFeatures
+from noveltree.features.pairs import PairFeatures as PairFeatures
 from noveltree.features.pixels import PixelFeatures as PixelFeatures
 from noveltree.features.ram import RamFeatures as RamFeatures
 from noveltree.features.units import UnitFeatures as UnitFeatures

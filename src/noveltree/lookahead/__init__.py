@@ -41,6 +41,7 @@ from noveltree.lookahead.cached_nodes import NeverTested as NeverTested
 from noveltree.lookahead.cached_nodes import TestedFirst as TestedFirst
 from noveltree.lookahead.cached_nodes import TestedWhenMet as TestedWhenMet
 from noveltree.lookahead.duplicates import Duplicates as Duplicates
+from noveltree.lookahead.exact_duplicates import ExactDuplicates as ExactDuplicates
 from noveltree.lookahead.graph import Graph as Graph
 from noveltree.lookahead.hierarchical import Hierarchical as Hierarchical
 from noveltree.lookahead.low_level import LowLevelSearch as LowLevelSearch
@@ -55,6 +56,8 @@ from noveltree.lookahead.planning_rewards import PlanningReward as PlanningRewar
 from noveltree.lookahead.planning_rewards import RiskAverse as RiskAverse
 from noveltree.lookahead.planning_rewards import RiskAverseFromRoot as RiskAverseFromRoot
 from noveltree.lookahead.planning_rewards import true_reward as true_reward
+from noveltree.lookahead.pruned_leaves import PrunedLeaves as PrunedLeaves
+from noveltree.lookahead.pruned_leaves import make_pruned_leaves as make_pruned_leaves
 from noveltree.lookahead.pruning import NoPruning as NoPruning
 from noveltree.lookahead.pruning import NoveltyPruning as NoveltyPruning
 from noveltree.lookahead.pruning import Pruning as Pruning

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from noveltree.features import default_features
 from noveltree.simulators import Simulator, State, chance_of
 
 #: What is said instead of an agent's name to have one chosen.
@@ -150,7 +151,6 @@ def _best_way(found: Probe) -> str:
 
 
 def _kind(start: State) -> str:
-    observation = start.observation
-    if observation.dtype == np.uint8 and observation.ndim >= 2:
+    if default_features(start) == "pixels":
         return "image"
-    return "continuous" if observation.dtype.kind == "f" else "whole"
+    return "continuous" if start.observation.dtype.kind == "f" else "whole"
