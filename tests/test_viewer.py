@@ -16,7 +16,7 @@ import pytest
 
 import noveltree.viewer
 from noveltree.errors import InputError
-from noveltree.features import BprostFeatures, PixelFeatures, RamFeatures
+from noveltree.features import BprostFeatures, FeatureSet, PairFeatures, PixelFeatures, RamFeatures
 from noveltree.features.bprost import NO_OFFSET, OFFSETS, pros_index, prot_index
 from noveltree.heuristics import UNINFORMED
 from noveltree.lookahead import Interactions, NoveltyPruning, Seconds
@@ -157,6 +157,15 @@ class TestWhy:
         assert explain(lookahead, nodes[3], pruning, UNINFORMED).holders == ((4, 1),)
 
 
+class TwoFeatures(FeatureSet):
+    """Two features that are always true."""
+
+    size = 400
+
+    def __call__(self, node: Node) -> np.ndarray:
+        return np.array([7, 300], dtype=np.int32)
+
+
 class TestMarks:
     def test_pixels_are_where_they_are_on_the_screen(self) -> None:
         simulator = Atari("breakout")
@@ -191,6 +200,13 @@ class TestMarks:
             offset = int(rng.integers(NO_OFFSET + 1 if first == second else OFFSETS))
             assert _pair(pros_index(first, second, offset)) == (first, second, offset, False)
             assert _pair(prot_index(second, first, offset)) == (second, first, offset, True)
+
+    def test_pairs_are_marked_by_the_features_they_are_made_of(self) -> None:
+        features = PairFeatures(TwoFeatures())
+        simulator = Atari("breakout")
+        node = Lookahead(simulator, simulator.start(), base_policy=UNIFORM, termination_cost=0.0).root
+        assert marks(features, features(node), node)["words"] == ["feature 7", "feature 300"]
+        assert marks(features, features(node)[[1]], node)["words"] == ["feature 7", "feature 300"]
 
     def places(self, found: dict) -> list[int]:
         bits = np.frombuffer(base64.b64decode(found["places"]["bits"]), np.uint8)

@@ -91,7 +91,8 @@ export class Inspector {
       if (why.of === "pixels" && count < 3000) place.append(make("p", { class: "key" }, "They are framed on its screen."));
     }
     if (why?.tested && !head.novel) {
-      place.append(make("p", {}, `Pruned: all ${shown(why.features)} of its features were there before.`));
+      const before = `Pruned: all ${shown(why.features)} of its features were there before.`;
+      place.append(make("p", {}, why.first ? "Pruned by another rule of the agent than novelty." : before));
     }
     if (why?.of === "bytes" && why.places && (why.first ?? 0) > 0) place.append(bytes(why.places.bits));
     if (why?.words?.length) {

@@ -22,18 +22,18 @@ class PairFeatures(FeatureSet):
     """Pairs of the features of a set. Pair (i, j), i <= j, is number j (j + 1) / 2 + i, however the set grows."""
 
     def __init__(self, features: FeatureSet) -> None:
-        self._features = features
+        self.features = features
         self.heads = features.heads
         self._check(features.size, 0)
 
     @property
     def size(self) -> int:  # type: ignore[override]
-        features = self._features.size
+        features = self.features.size
         return features * (features + 1) // 2
 
     def __call__(self, node: Node) -> Indices:
-        features = self._features(node)
-        self._check(self._features.size, features.size)
+        features = self.features(node)
+        self._check(self.features.size, features.size)
         return _pairs(np.sort(features))
 
     def _check(self, size: int, true: int) -> None:

@@ -14,6 +14,7 @@ from noveltree.features import (
     FeatureSet,
     Indices,
     LatentFeatures,
+    PairFeatures,
     PixelFeatures,
     RamFeatures,
     UnitFeatures,
@@ -52,6 +53,8 @@ def marks(features: FeatureSet, indices: Indices, node: Node) -> Head:
         case LatentFeatures():
             words = [f"variable {i} is true" for i in np.sort(indices)[:MOST_WORDS].tolist()]
             return {"of": "variables", "places": None, "words": words}
+        case PairFeatures():
+            return marks(features.features, _paired(indices), node)
         case AtomFeatures():
             variables = np.flatnonzero(np.isin(features(node), indices)).tolist()
             vector = node.state.observation.ravel()
@@ -59,6 +62,12 @@ def marks(features: FeatureSet, indices: Indices, node: Node) -> Head:
             return {"of": "variables", "places": None, "words": words}
     words = [f"feature {i}" for i in indices[:MOST_WORDS].tolist()]
     return {"of": "features", "places": None, "words": words}
+
+
+def _paired(pairs: Indices) -> Indices:
+    """The features of which pairs are made: pair (i, j), i <= j, is number j (j + 1) / 2 + i."""
+    j = ((np.sqrt(8.0 * pairs + 1.0) - 1.0) / 2.0).astype(np.int64)
+    return np.unique(np.concatenate([pairs - j * (j + 1) // 2, j])).astype(np.int32)
 
 
 def _of_tiles(indices: Indices, node: Node) -> Head:

@@ -18,6 +18,7 @@ from noveltree.lookahead import (
     BestFirst,
     BreadthFirst,
     CountedVisits,
+    ExactDuplicates,
     LabelledFirst,
     LostNodes,
     NoveltyPruning,
@@ -57,7 +58,8 @@ def novelty_of(planner: Planner) -> NoveltyPruning | None:
             pruning = planner.pruning
         case _:
             return None
-    while isinstance(pruning, LostNodes | CountedVisits | SubtreeCap | PrunedTested | Repetitions):
+    around = LostNodes | CountedVisits | SubtreeCap | PrunedTested | Repetitions | ExactDuplicates
+    while isinstance(pruning, around):
         pruning = pruning.pruning
     return pruning if isinstance(pruning, NoveltyPruning) else None
 
