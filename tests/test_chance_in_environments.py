@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import random
 from collections import Counter
 from typing import Any
@@ -13,8 +14,9 @@ import pytest
 from gymnasium import spaces
 
 from noveltree.errors import NotDeterministicError, SimulatorError
-from noveltree.simulators import Chancy, GymnasiumSimulator, chance_of, check_simulator
+from noveltree.simulators import Chancy, Draw, GymnasiumSimulator, chance_of, check_simulator
 from noveltree.simulators.generators import find_generators, generators_at, states_of, throw
+from tests.support.chance_worlds import ChanceWorld, coin
 
 
 class Coin(gymnasium.Env[Any, Any]):
@@ -209,3 +211,27 @@ class TestGenerators:
         assert drawn[0] == drawn[1]
         assert not set(drawn[0]) & set(drawn[2])
         assert len(set(drawn[0])) == 4
+
+
+class TestTheCheck:
+    def test_it_accepts_draws_that_are_functions_of_the_dice(self) -> None:
+        check_simulator(coin(), walks=2, length=10)
+
+    def test_it_refuses_draws_that_depend_on_anything_else(self) -> None:
+        class Counting(ChanceWorld):
+            def draw(self, state: Any, action: int, dice: int) -> Draw:
+                return super().draw(state, action, next(numbers))
+
+        numbers = itertools.cycle((0, 0, 1))
+        world = Counting(coin().table)
+        object.__setattr__(world, "step", coin().step)
+        with pytest.raises(NotDeterministicError, match="drawn again with the same dice, the "):
+            check_simulator(world, walks=3, length=20)
+
+    def test_it_refuses_a_certainty_that_is_none(self) -> None:
+        class Sure(ChanceWorld):
+            def draw(self, state: Any, action: int, dice: int) -> Draw:
+                return super().draw(state, action, dice)._replace(certain=True)
+
+        with pytest.raises(SimulatorError, match="said to be certain, but with other dice the "):
+            check_simulator(Sure(coin().table), walks=3, length=20)

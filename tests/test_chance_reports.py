@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from noveltree import Planner
 from noveltree.benchmark.conditions import differences, in_words, may_foresee
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.results.comparable import settings_in_words
+from noveltree.simulators import chance_of
 from tests.support.command_line import Cli
 
 
@@ -42,3 +44,12 @@ def test_playing_says_so(cli: Cli, tmp_path: Path) -> None:
     play = ("play", "FrozenLake-v1", "--agent", "bfs", "--budget", "5", "--max-steps", "3", "--out", str(tmp_path))
     assert "clairvoyant" not in cli(*play).out
     assert "clairvoyant's score" in cli(*play, "--chance", "foreseen").out
+
+
+def test_whatever_is_made_by_name_draws_what_chance_brings() -> None:
+    with Planner("FrozenLake-v1", agent="bfs", budget=5) as planner:
+        assert chance_of(planner.simulator) is planner.simulator
+
+
+def test_a_simulator_of_ones_own_without_chance_is_not_suspected(sampled: Protocol) -> None:
+    assert not may_foresee(sampled.model_copy(update={"simulator": "own", "chance": None}))

@@ -484,7 +484,7 @@ def test_the_live_line_fits_one_line_and_disappears(
     assert cli("evaluate", run, "--episodes", 12).code == 0
     lines = live_lines(terminal.getvalue())
     assert any(re.match(r"[\d,]+ of 4,000  [\d,]+/s  [\d:?]+ left ", line) for line in lines)
-    assert any(re.match(r"evaluation: 10 of 10 episodes, mean [\d.]+ ", line) for line in lines)
+    assert any(re.match(r"evaluation: 10 of 10 episodes, mean [\d.]+(?: |$)", line) for line in lines)
     assert any(re.match(r"12 of 12 episodes, mean ", line) for line in lines)
     assert max(map(len, lines)) < width
     assert terminal.getvalue().endswith("\x1b[1A\x1b[2K")

@@ -16,6 +16,7 @@ import noveltree.control
 from noveltree import Corridor, Interactions, Planner, Seconds, get_agent
 from noveltree.episodes import Play, drive
 from noveltree.errors import InputError
+from noveltree.protocol import make_protocol
 from noveltree.records.run_directory import RunDirectory
 from noveltree.simulators import CorridorState, GymnasiumSimulator
 from noveltree.trial import train
@@ -158,6 +159,16 @@ def test_the_settings_that_suit_the_simulator_are_the_default() -> None:
 def test_bad_input_is_one_sentence(arguments: tuple[str, ...], options: dict[str, int], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         Planner(*arguments, **options)  # type: ignore[arg-type]
+
+
+def test_auto_is_the_agent_that_suits_the_simulator() -> None:
+    planner = Planner(Corridor(), "auto", budget=20)
+    assert planner.agent == make_protocol("corridor", agent="auto").agent != "auto"
+    assert planner.act() == 1
+    assert Planner("corridor", "auto").agent == planner.agent
+    assert Planner(Corridor()).agent == "riw-c"
+    with pytest.raises(InputError, match="Weights are those of one agent: leave out auto"):
+        Planner("corridor", "auto", weights="run")
 
 
 def test_an_action_that_there_is_not_is_refused() -> None:

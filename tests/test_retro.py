@@ -17,6 +17,7 @@ from noveltree.records import EpisodeRecord, read_episode, write_episode
 from noveltree.records.play_file import decode_play, encode_play
 from noveltree.replay import render_episode, verify_episode
 from noveltree.simulators import RetroSimulator, RetroState, check_simulator, find_game
+from noveltree.simulators.check import difference
 from noveltree.simulators.console import borrow_console, give_back
 from noveltree.simulators.snapshot_differences import SnapshotDifferences
 
@@ -54,6 +55,31 @@ def test_it_plays_what_stable_retro_plays_when_never_interrupted(simulator: Retr
     assert rewards == straight
     assert sum(rewards) > 0
     assert simulator._differences.unpack(state.packed) == last
+
+
+def test_a_reward_is_what_was_won_since_the_state(simulator: RetroSimulator) -> None:
+    """The score is in memory: coming from the start, where it is 0, a step must not pay all of it."""
+    state, won = simulator.start(), 0.0
+    rng = np.random.default_rng(1)
+    while not won:
+        state, won, _ = simulator.step(state, int(rng.integers(6)))  # type: ignore[assignment]
+    expected = simulator.step(state, 0)
+    simulator.step(simulator.start(), 0)
+    assert difference(expected, simulator.step(state, 0)) is None
+    assert expected.reward == 0
+
+
+def test_a_snapshot_has_nothing_that_was_in_memory_before(simulator: RetroSimulator) -> None:
+    console = borrow_console(GAME)
+    console.stand_at(console.start)
+    snapshots = []
+    for pattern in (0xAA, 0x55):
+        filled = bytes([pattern]) * console.size
+        del filled  # the next allocation of this size is made there
+        snapshots.append(console.snapshot())
+    give_back(console)
+    assert snapshots[0] == snapshots[1]
+    assert len(snapshots[0]) < console.size
 
 
 def test_actions_are_the_combinations_of_buttons_that_make_a_difference(simulator: RetroSimulator) -> None:

@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import gymnasium
 import imageio_ffmpeg
@@ -180,6 +180,24 @@ def test_rendering_leaves_states_as_they_are() -> None:
     simulator.picture(simulator.start())
     simulator.picture(before.state)
     assert difference(before, simulator.step(simulator.start(), 1)) is None
+
+
+def test_an_environment_with_hooks_is_rendered_where_it_is_restored_and_is_left_as_it_was() -> None:
+    class Restored(CartPoleEnv):
+        def get_state(self) -> Any:
+            return self.state, self.steps_beyond_terminated
+
+        def set_state(self, state: Any) -> None:
+            self.state, self.steps_beyond_terminated = state
+
+    env = Restored()
+    simulator = GymnasiumSimulator(env)
+    assert simulator.snapshots == "get_state and set_state"
+    state = simulator.start()
+    for _ in range(9):
+        state = simulator.step(state, 1).state  # type: ignore[assignment]
+    assert (simulator.picture(state) != simulator.picture(simulator.start())).any()
+    assert env.render_mode is None
 
 
 def test_an_environment_that_does_not_render_says_so(tmp_path: Path) -> None:

@@ -23,9 +23,17 @@ from noveltree.episodes.play import Choice
 from noveltree.errors import InputError
 from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.lookahead import Budget, Interactions
-from noveltree.protocol import settings_for
+from noveltree.protocol import AUTO, choose_agent, settings_for
 from noveltree.protocol.protocol import observed_by
-from noveltree.simulators import GymnasiumSimulator, Simulator, State, StorableStates, Transition, name_game
+from noveltree.simulators import (
+    GymnasiumSimulator,
+    Observed,
+    Simulator,
+    State,
+    StorableStates,
+    Transition,
+    name_game,
+)
 from noveltree.tree import Lookahead, Node, outcomes
 from noveltree.trial.checkpoint_state import read_weights
 from noveltree.trial.playing import run_to_play
@@ -37,10 +45,11 @@ class Planner:
     """Decides what to do, state by state, by looking ahead in a simulator.
 
     `simulator` is one of yours, an environment of Gymnasium, which is handed over, or the name of a game or
-    environment. `budget` is a number of interactions per decision, or a budget such as `Seconds(0.1)`. `weights` is
-    the directory of a run whose networks an agent that learns plays with, in the game that it has learnt.
-    What else is given are settings of the agent (docs/settings.md). Two planners with the same arguments that are
-    told the same decide the same, unless by the clock.
+    environment. `agent` is riw-c unless it is named; `auto` is the one that suits the simulator. `budget` is a
+    number of interactions per decision, or a budget such as `Seconds(0.1)`. `weights` is the directory of a run
+    whose networks an agent that learns plays with, in the game that it has learnt. What else is given are settings
+    of the agent (docs/settings.md). Two planners with the same arguments that are told the same decide the same,
+    unless by the clock.
 
     A planner, with its simulator and its networks, belongs to one thread: others make their own. Processes make
     theirs after they are started; a planner is never sent to another one.
@@ -56,26 +65,31 @@ class Planner:
         seed: int = 0,
         **settings: Any,
     ) -> None:
-        run = run_to_play(None if weights is None else Path(weights), agent)
+        if agent == AUTO and weights is not None:
+            raise InputError("Weights are those of one agent: leave out auto.")
+        run = None if agent == AUTO else run_to_play(None if weights is None else Path(weights), agent)
         if run is not None and settings:
             raise InputError(
                 f"With weights an agent plans as it did when it learnt; {', '.join(settings)} cannot be chosen."
             )
-        self._agent = get_agent((agent or _DEFAULT_AGENT) if run is None else run.protocol.agent)
         self._owned = isinstance(simulator, str)
         self._choice: Choice | None = None
+        named = (agent or _DEFAULT_AGENT) if run is None else run.protocol.agent
         if isinstance(simulator, str):
             kind, name = name_game(simulator)
             if run is not None and name == run.protocol.game:
                 self.simulator = run.protocol.make_simulator()
             else:
-                observed = observed_by(self._agent, self._agent.settings(**settings), None)
-                self.simulator = kind.make(name, kind.defaults, observed)
+                self.simulator = kind.make(name, kind.defaults, _observed(named, settings))
         elif isinstance(simulator, gymnasium.Env):
             self.simulator = GymnasiumSimulator(simulator)
         else:
             self.simulator = simulator
         try:
+            if named == AUTO:
+                auto = choose_agent(self.simulator)
+                named, settings = auto.agent, {**auto.settings, **settings}
+            self._agent = get_agent(named)
             self._heuristics: Heuristics = UNINFORMED
             self._settings = settings_for(self._agent, self.simulator, settings)
             if run is not None:
@@ -91,6 +105,11 @@ class Planner:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def agent(self) -> str:
+        """The name of the agent, which `auto` has chosen if that was asked for."""
+        return self._agent.name
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -208,3 +227,10 @@ class Planner:
         return not isinstance(simulator, StorableStates) or (
             simulator.encode_state(state) == simulator.encode_state(other)
         )
+
+
+def _observed(agent: str, settings: dict[str, Any]) -> Observed:
+    """What has to be observed of screens for an agent."""
+    return (
+        Observed() if agent == AUTO else observed_by(get_agent(agent), get_agent(agent).settings(**settings), None)
+    )

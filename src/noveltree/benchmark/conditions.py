@@ -50,8 +50,7 @@ def differences(
 
 def may_foresee(protocol: Protocol) -> bool:
     """Whether planners foresaw what chance would bring, or an old record does not say that they did not."""
-    silent = protocol.chance is None and "chance" in protocol.simulator_kind.takes
-    return protocol.chance == "foreseen" or silent
+    return protocol.chance == "foreseen" or (protocol.chance is None and protocol.simulator_kind.foresaw)
 
 
 def in_words(protocol: Protocol, settings: Collection[str]) -> str:

@@ -107,7 +107,8 @@ def init(
         read_suite(suite)  # complains if there is no such suite
         text = shipped_suites().get(suite) or Path(suite).read_text()
     write_atomically(file, text.encode())
-    out.print(f"Suite: {file}. To see what it takes: {shlex.join(['noveltree', 'benchmark', 'plan', str(file)])}")
+    to_plan = shlex.join(["noveltree", "benchmark", "plan", str(file)])
+    out.print(f"Suite: {file}. To see what it takes: {to_plan}", soft_wrap=True)
 
 
 @app.command()

@@ -78,6 +78,7 @@ app = typer.Typer(
     cls=_Commands,
     help="Width-based planning and learning over black-box simulators, Atari-2600 first.",
     epilog="Start with: noveltree play breakout",
+    context_settings={"help_option_names": ["--help", "-h"]},
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain: rich would have to be loaded to list the commands

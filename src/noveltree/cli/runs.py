@@ -33,7 +33,7 @@ def runs(
         print_json({"runs": rows})
         return
     if not rows:
-        out.print(f"There are no runs in {directory}.", soft_wrap=True)
+        out.print(f"There are no runs in {directory.resolve()}.", soft_wrap=True)
         return
     listing = table(
         *("run", "state", "interactions", "interval", "last return", "score"),

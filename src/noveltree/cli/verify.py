@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,11 +46,17 @@ def verify(
     """
     if renew and not any(path.is_dir() for path in paths):
         raise InputError("Only directories are signed off; leave out --renew.")
+    paths = _without_manifests(paths)
     files: list[dict[str, Any]] = []
     directories: list[dict[str, Any]] = []
     for number, path in enumerate(paths, start=1):
         if path.is_dir():
-            directories.append(_verify_directory(path, workers or cores(), renew=renew, quiet=json))
+            try:
+                directories.append(_verify_directory(path, workers or cores(), renew=renew, quiet=json))
+            except NoveltreeError as error:
+                if len(paths) == 1:
+                    raise
+                directories.append(_unreadable(path, str(error), quiet=json))
             continue
         with LiveLine(quiet=json) as line:
             line.update(f"Verifying {number} of {len(paths)}: {path}")
@@ -63,6 +71,22 @@ def verify(
         out.print(f"{held} of {len(files)} hold")
     if failed:
         raise typer.Exit(1)
+
+
+def _without_manifests(paths: Sequence[Path]) -> list[Path]:
+    """What is to be verified of `episodes/*.json`, among which there may be what verifying a directory wrote."""
+    episodes = [path for path in paths if path.name != MANIFEST]
+    if not episodes:
+        raise InputError(f"{paths[0]} is not an episode but signs off its directory: give {paths[0].parent}.")
+    return episodes
+
+
+def _unreadable(path: Path, problem: str, *, quiet: bool) -> dict[str, Any]:
+    """What there is to say of a directory that cannot be verified, so that others are."""
+    if not quiet:
+        out.print(Text.assemble(("UNREADABLE", "bold red"), f"  {problem}"), soft_wrap=True)
+    findings = [{"file": "", "holds": False, "finding": problem}]
+    return {"directory": str(path), "holds": False, "episodes": 0, "findings": findings, "manifest": None}
 
 
 def _verify_directory(path: Path, workers: int, *, renew: bool, quiet: bool) -> dict[str, Any]:
@@ -92,11 +116,16 @@ def _report_directory(path: Path, made: Audit) -> None:
         out.print(Text.assemble(mark, f"  {path / finding.file}: {finding.sentence}"), soft_wrap=True)
     if not made.holds:
         bad = len({finding.file for finding in made.findings if not finding.holds})
-        out.print(f"{path}: {counted(bad, 'file')} of {counted(len(made.manifest.files), 'file')} in doubt")
+        of = f"{counted(bad, 'file')} of {counted(len(made.manifest.files), 'file')} in doubt"
+        out.print(f"{path}: {of}", soft_wrap=True)
+        if (path / MANIFEST).exists():
+            again = shlex.join(["noveltree", "verify", "--renew", str(path)])
+            out.print(f"If files were added or changed on purpose, sign them off again: {again}", soft_wrap=True)
         return
+    episodes = f"{counted(made.episodes, 'episode')} {'holds' if made.episodes == 1 else 'hold'}"
     out.print(
-        f"{path}: {counted(made.episodes, 'episode')} hold; {counted(len(made.manifest.files), 'file')} signed off "
-        f"in {path / MANIFEST}, digest {made.manifest.digest}",
+        f"{path}: {episodes}; {counted(len(made.manifest.files), 'file')} signed off in {path / MANIFEST}, digest "
+        f"{made.manifest.digest}",
         soft_wrap=True,
     )
 

@@ -132,6 +132,8 @@ class Protocol(_Planned):
     def make_simulator(self) -> Simulator:
         self.simulator_kind.check_import(self.game, self.source)
         settings = SimulatorSettings(**{name: getattr(self, name) for name in SimulatorSettings.model_fields})
+        if self.chance is None and self.simulator_kind.foresaw:
+            settings = settings.model_copy(update={"chance": "foreseen"})
         observed = observed_by(get_agent(self.agent), self.settings(), self.learning)
         return self.simulator_kind.make(self.game, settings, observed)
 

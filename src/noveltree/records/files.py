@@ -15,6 +15,9 @@ from typing import Any
 
 from noveltree.errors import OutputError, RecordError
 
+#: Bytes that must fit before work is begun whose result is to be written.
+_ROOM = 2**16
+
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write to a temporary file in the same directory, flush it to the disk, and rename it."""
@@ -119,8 +122,9 @@ def check_writable(directory: Path) -> None:
     """Raise OutputError if nothing can be written to `directory`, before the work is done rather than after."""
     try:
         make_directory(directory)
-        with tempfile.TemporaryFile(dir=directory):
-            pass
+        with tempfile.TemporaryFile(dir=directory) as file:
+            file.write(bytes(_ROOM))  # a full disk has room for an empty file
+            file.flush()
     except OSError as error:
         raise OutputError(f"Cannot write to {directory}: {error.strerror or error}.") from error
 

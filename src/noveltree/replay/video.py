@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
+import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -167,4 +169,7 @@ def _feed(command: list[str], frames: Iterator[Frame]) -> str:
             encoder.wait()
         messages.seek(0)
         lines = messages.read().decode(errors="replace").strip().splitlines()
+        full = os.strerror(errno.ENOSPC)
+        if any(full in line for line in lines):  # and others say what followed from it
+            return full
         return lines[-1].rstrip(".") if lines else f"the encoder ended with {encoder.returncode}"

@@ -41,7 +41,9 @@ def _read_table(path: Path, known: _Known) -> list[Score]:
             numbered = [(reader.line_num, row) for row in reader if row]
     except OSError as error:
         raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
-    except (UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{path} is not a table of episodes: it is not text.") from error
+    except csv.Error as error:
         raise RecordError(f"{path} is not a table of episodes: {error}.") from error
     _check_names(names, str(path))
     for line, row in numbered:

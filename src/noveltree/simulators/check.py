@@ -2,7 +2,8 @@
 
 Random walks are played from the start, then replayed twice: straight, and with other branches simulated in
 between, from the state at hand and from states met before. All three must agree bit for bit, and no state may
-change once it exists. What random walks never reach is not tested.
+change once it exists. Where chance decides, the same dice must bring the same, and others too where the outcome is
+said to be certain. What random walks never reach is not tested.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from noveltree.errors import InputError, NotDeterministicError, SimulatorError
 from noveltree.simulators.findings import Findings, look_at
-from noveltree.simulators.simulator import Simulator, State, Transition
+from noveltree.simulators.simulator import Draw, Simulator, State, Transition, chance_of
 from noveltree.wording import counted
 
 _BRANCH_LENGTH = 3
@@ -73,6 +74,7 @@ def check_transitions(simulator: Simulator, *, walks: int, length: int, seed: in
         _check_unchanged(number, walk)
         _replay(simulator, number, walk)
         _replay_among_branches(simulator, number, walk, rng=rng)
+        _check_draws(simulator, number, walk, rng=rng)
         _check_unchanged(number, walk)
         transitions += walk.transitions
     return transitions
@@ -202,6 +204,25 @@ def _replay_among_branches(simulator: Simulator, number: int, walk: _Walk, *, rn
                 "everything that its transitions depend on, and step must not change it."
             )
         state = found.state
+
+
+def _check_draws(simulator: Simulator, number: int, walk: _Walk, *, rng: np.random.Generator) -> None:
+    chance = chance_of(simulator)
+    for step, (state, action) in enumerate(zip(walk.states, walk.actions, strict=True)) if chance else ():
+        assert chance is not None
+        where = _where(simulator, number, step, action)
+        dice, others = rng.integers(2**63, size=2).tolist()
+        first, elsewhere, again = (chance.draw(state, action, thrown) for thrown in (dice, others, dice))
+        if not isinstance(first, Draw):
+            raise SimulatorError(f"{where}: draw must return a Draw, not a {type(first).__name__}.")
+        _check_transition(first.transition, simulator.start(), where)
+        if what := difference(first.transition, again.transition):
+            raise NotDeterministicError(
+                f"{where}: drawn again with the same dice, {what}; the transition must depend on the state, the "
+                "action and the dice alone."
+            )
+        if first.certain and (what := difference(first.transition, elsewhere.transition)):
+            raise SimulatorError(f"{where}: the outcome is said to be certain, but with other dice {what}.")
 
 
 def _wander(simulator: Simulator, state: State, where: str, *, rng: np.random.Generator) -> None:

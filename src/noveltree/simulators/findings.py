@@ -82,7 +82,7 @@ class Findings:
         elif self.highest <= 0:
             advice = (
                 "What is paid are costs: agents that prune take a pruned state to be worth nothing, hence better "
-                "than any way that costs, so try bfs or uct beside them"
+                "than any way that costs, so try graph, r-max or uct"
             )
         elif 1 - self.unrewarded >= _OFTEN:
             advice = "Rewards are frequent: riw-c will do, and uct is worth a comparison"
@@ -92,7 +92,7 @@ class Findings:
             advice += "; its features are bins of the continuous values, whose number is the precision"
         if self.step_ms > _SLOW:
             advice += f"; a decision of 100 interactions takes about {self.step_ms / 10:.2g} s"
-        return f"{advice}."
+        return f"{advice}. The agent auto chooses one of them by a longer look."
 
 
 def look_at(simulator: Simulator, transitions: Sequence[Transition], *, rng: np.random.Generator) -> Findings:

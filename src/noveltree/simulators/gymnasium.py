@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import functools
 import importlib
 import inspect
 import warnings
@@ -122,7 +123,7 @@ class GymnasiumSimulator:
         self.chance: Chance = "foreseen"  # for the walks below, which compare what was foreseen
         try:
             self._begin(seed)
-            self.chance = chance or ("sampled" if self.finds_chance() else "none")
+            self.chance = chance or ("sampled" if self.chance_is_found else "none")
         except SimulatorError:
             self._env.close()
             raise
@@ -164,7 +165,8 @@ class GymnasiumSimulator:
         stepped = self._step(state, action, dice)
         return Draw(self._transition(stepped), certain=not stepped.by_chance)
 
-    def finds_chance(self) -> bool:
+    @functools.cached_property
+    def chance_is_found(self) -> bool:
         """Whether a random generator is consulted on random walks, and could have given something else."""
         rng = np.random.default_rng(0)
         for _ in range(_SEARCHED_WALKS if self._snapshots.generators else 0):

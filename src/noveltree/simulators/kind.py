@@ -25,6 +25,8 @@ class SimulatorKind(ABC):
     """The settings that can be chosen."""
     defaults: ClassVar[SimulatorSettings] = SimulatorSettings()
     """The settings unless they are chosen."""
+    foresaw: ClassVar[bool] = False
+    """Whether records that do not say what chance was to planners may be those of clairvoyants."""
     alike: ClassVar[bool] = False
     """Whether scores in all its games are obtained under the same conditions."""
 

@@ -110,6 +110,7 @@ class GymnasiumKind(SimulatorKind):
     name = "gymnasium"
     title = "Gymnasium"
     takes = ("options", "game_levels", "evaluation_levels", "chance")
+    foresaw = True
 
     def make(self, game: str, settings: SimulatorSettings, observed: Observed) -> Simulator:
         given = settings.options.to_dict()
@@ -118,12 +119,11 @@ class GymnasiumKind(SimulatorKind):
         if "chance" in given:
             raise InputError(f"What is known of the chance of {game} is a setting of the protocol, and no option.")
         options = fitting_environment(game, settings.options)
-        # Before there was the setting, what chance would bring was in the snapshots.
-        return GymnasiumSimulator(game, chance=settings.chance or "foreseen", **options)  # type: ignore[arg-type]
+        return GymnasiumSimulator(game, chance=settings.chance, **options)  # type: ignore[arg-type]
 
     def chance(self, simulator: Simulator) -> Chance | None:
         assert isinstance(simulator, GymnasiumSimulator)
-        return "sampled" if simulator.finds_chance() else "none"
+        return "sampled" if simulator.chance_is_found else "none"
 
     def find(self, game: str) -> str | None:
         prefix, _, rest = game.partition(":")

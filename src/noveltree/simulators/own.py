@@ -92,7 +92,9 @@ class OwnKind(SimulatorKind):
             return made
 
     def chance(self, simulator: Simulator) -> Chance | None:
-        return simulator.chance if isinstance(simulator, GymnasiumSimulator) else super().chance(simulator)
+        if not isinstance(simulator, GymnasiumSimulator):
+            return super().chance(simulator)
+        return "sampled" if simulator.chance_is_found else "none"
 
     def max_episode_steps(self, simulator: Simulator) -> int | None:
         return simulator.max_episode_steps if isinstance(simulator, GymnasiumSimulator) else None
