@@ -78,6 +78,7 @@ def _lake() -> Iterator[Row]:
     yield _row(lake, sampled, get_agent("random"), 1, 1_000, _LAKE_STEPS)
     yield _row(lake, sampled, get_agent("riw-c"), 300, 100, _LAKE_STEPS, features="atoms")
     yield _row(lake, sampled, get_agent("uct"), 300, 100, _LAKE_STEPS, rollout_depth=_LAKE_STEPS)
+    yield _row(lake, sampled, get_agent("r-max"), 300, 40, _LAKE_STEPS)
     yield _trained(lake)
 
 

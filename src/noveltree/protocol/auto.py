@@ -1,11 +1,12 @@
 """Choosing an agent for a simulator that nobody knows yet: a short look at it, and rules that say why.
 
-What is looked at are seeded random walks, so that the choice is the same wherever and whenever it is made. The
-clock has no say in it. A protocol never says `auto`: it records what was chosen.
+What is looked at are seeded random walks, so that the choice is the same wherever and whenever it is made, unless a
+simulator is so slow that the time is up before. A protocol never says `auto`: it records what was chosen.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,8 @@ from noveltree.simulators import Simulator, State, chance_of
 AUTO = "auto"
 #: Interactions that are spent on looking, and actions after which a walk begins anew.
 PROBED = 2_000
+#: Seconds after which looking ends in any case.
+_SECONDS = 10.0
 _WALK = 200
 #: Steps for which an action is held on every other walk, which leads further where steps are small.
 _HELD = 5
@@ -69,10 +72,12 @@ def probe(simulator: Simulator, start: State | None = None) -> Probe:
     seen = {start.observation.tobytes()}
     rewards: list[float] = []
     again = ended = walks = drawn = 0
-    while len(rewards) < PROBED:
+    kind, began = _kind(start), time.perf_counter()
+    most = 1 if kind == "image" else PROBED  # an image says enough
+    while len(rewards) < most and time.perf_counter() < began + _SECONDS:
         state, action = start, 0
         walks += 1
-        for step in range(min(_WALK, PROBED - len(rewards))):
+        for step in range(min(_WALK, most - len(rewards))):
             if step % _HELD == 0 or walks % 2:
                 action = int(rng.integers(len(simulator.actions)))
             if chance is None:
@@ -84,8 +89,8 @@ def probe(simulator: Simulator, start: State | None = None) -> Probe:
             key = state.observation.tobytes()
             again += key in seen
             seen.add(key)
-            if terminal:
-                ended += 1
+            if terminal or time.perf_counter() > began + _SECONDS:
+                ended += terminal
                 break
     return Probe(
         actions=len(simulator.actions),
@@ -96,7 +101,7 @@ def probe(simulator: Simulator, start: State | None = None) -> Probe:
         ended=ended,
         again=again / len(rewards),
         drawn=drawn / len(rewards),
-        kind=_kind(start),
+        kind=kind,
         variables=start.observation.size,
     )
 
