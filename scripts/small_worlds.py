@@ -112,7 +112,7 @@ WORLDS = {
     "doorkey-6": World("MiniGrid-DoorKey-6x6-v0", _gymnasium("MiniGrid-DoorKey-6x6-v0"), "solved (above 0)"),
     "doorkey-8": World("MiniGrid-DoorKey-8x8-v0", _gymnasium("MiniGrid-DoorKey-8x8-v0"), "solved (above 0)"),
     "lake": World("FrozenLake8x8-v1, not slippery", _gymnasium("FrozenLake8x8-v1", is_slippery=False), "1"),
-    "slippery": World("FrozenLake-v1, slippery, mean of 100 episodes", _slippery, "0.74, the optimum", levels=100),
+    "slippery": World("FrozenLake-v1, slippery, mean of 40 episodes", _slippery, "0.74, the optimum", levels=40),
     "mountain-car": World("MountainCar-v0", _gymnasium("MountainCar-v0"), "solved (above -200)"),
     "acrobot": World("Acrobot-v1", _gymnasium("Acrobot-v1"), "solved (above -500)"),
     "cart-pole": World("CartPole-v1", _gymnasium("CartPole-v1"), "500"),
