@@ -1,7 +1,7 @@
-"""The table of docs/small-worlds.md: what agents reach in small worlds with at most 500 interactions per decision.
+"""The table of docs/simulators.md: what agents reach in small worlds with at most 500 interactions per decision.
 
 python scripts/small_worlds.py            measure everything, and write the table
-python scripts/small_worlds.py taxi line  measure some worlds, and print them
+python scripts/small_worlds.py taxi line  measure some worlds, and write their rows
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import numpy as np
 
 from noveltree.agents import get_agent
 from noveltree.episodes import Episode, EpisodeChance, Play, drive, episode_rng
-from noveltree.features import default_features
 from noveltree.lookahead import Interactions
 from noveltree.protocol import choose_agent
-from noveltree.simulators import GymnasiumSimulator, Simulator, State, Transition
+from noveltree.protocol.make import settings_for
+from noveltree.simulators import GymnasiumSimulator, RetroSimulator, Simulator, State, Transition
 
-FILE = Path(__file__).parent.parent / "docs" / "small-worlds.md"
+FILE = Path(__file__).parent.parent / "docs" / "simulators.md"
 BUDGET = 500
-AGENTS = ("bfs", "uct", "riw-c", "auto")
+AGENTS = ("random", "bfs", "uct", "riw-c", "auto")
 
 
 class CellState(State):
@@ -91,6 +91,7 @@ class World:
     steps: int | None = None
     """Time steps after which an episode is truncated, if the simulator does not say."""
     levels: int = 1
+    budget: int = BUDGET
 
 
 def _gymnasium(name: str, **options: object) -> Callable[[int], Simulator]:
@@ -112,10 +113,17 @@ WORLDS = {
     "doorkey-6": World("MiniGrid-DoorKey-6x6-v0", _gymnasium("MiniGrid-DoorKey-6x6-v0"), "solved (above 0)"),
     "doorkey-8": World("MiniGrid-DoorKey-8x8-v0", _gymnasium("MiniGrid-DoorKey-8x8-v0"), "solved (above 0)"),
     "lake": World("FrozenLake8x8-v1, not slippery", _gymnasium("FrozenLake8x8-v1", is_slippery=False), "1"),
-    "slippery": World("FrozenLake-v1, slippery, mean of 40 episodes", _slippery, "0.74, the optimum", levels=40),
+    "slippery": World("FrozenLake-v1, slippery, mean of 100 episodes", _slippery, "0.74, the optimum", levels=100),
     "mountain-car": World("MountainCar-v0", _gymnasium("MountainCar-v0"), "solved (above -200)"),
     "acrobot": World("Acrobot-v1", _gymnasium("Acrobot-v1"), "solved (above -500)"),
     "cart-pole": World("CartPole-v1", _gymnasium("CartPole-v1"), "500"),
+    "airstriker": World(
+        "Airstriker, 200 decisions of 50 interactions",
+        lambda level: RetroSimulator("Airstriker-Genesis-v0"),
+        "more than random",
+        200,
+        budget=50,
+    ),
 }
 
 
@@ -140,7 +148,7 @@ def measure(world: World, agent: str) -> Measured:
             episodes.append(episode)
     seconds = time.process_time() - began
     decisions = sum(episode.steps for episode in episodes)
-    assert max(max(episode.column("interactions")) for episode in episodes) <= BUDGET
+    assert max(max(episode.column("interactions")) for episode in episodes) <= world.budget
     return Measured(
         played,
         float(np.mean([episode.score for episode in episodes])),
@@ -156,13 +164,11 @@ def _play(simulator: Simulator, world: World, agent: str, index: int) -> tuple[E
         choice = choose_agent(simulator)
         agent, own = choice.agent, dict(choice.settings)
     chosen = get_agent(agent)
-    if "features" in chosen.uses:
-        own.setdefault("features", default_features(simulator.start()))
     play = Play(
         simulator,
         chosen,
-        settings=chosen.settings(**own),
-        budget=Interactions(BUDGET),
+        settings=settings_for(chosen, simulator, own),
+        budget=Interactions(world.budget),
         rng=episode_rng(0, index),
         max_steps=limit or world.steps,
         chance=EpisodeChance(0, index),

@@ -113,7 +113,7 @@ MORE = "another agent (--agent {}; `noveltree agents` lists them)."
         (["corridor"], ""),  # which is solved
         (
             ["corridor", "--budget", 2, "--max-steps", 3],
-            "There was no reward. Try more steps or a larger budget (--budget 10) or " + MORE.format("uct"),
+            "There was no reward. Try more steps or a larger budget (--budget 10) or " + MORE.format("auto"),
         ),
         (
             ["montezuma_revenge", "--agent", "uct", "--frames", 30, "--max-frames", 45],
@@ -121,12 +121,12 @@ MORE = "another agent (--agent {}; `noveltree agents` lists them)."
         ),
         (
             ["FrozenLake8x8-v1", "--agent", "random", "--episodes", 2],
-            "There was no reward. Try " + MORE.format("uct"),
+            "There was no reward. Try " + MORE.format("auto"),
         ),
         (
             ["CliffWalking-v1", "--seconds", 0.01, "--max-steps", 2],
             "There were costs, and no end. Try more steps or a larger budget (--seconds 0.05) or "
-            + MORE.format("bfs"),
+            + MORE.format("auto"),
         ),
     ],
 )

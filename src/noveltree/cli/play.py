@@ -192,11 +192,12 @@ def _advice(records: Sequence[EpisodeRecord], *, trained: bool) -> str:
     if any(reward > 0 for reward in rewards) or (any(rewards) and End.TERMINAL in ends):
         return ""
     protocol = records[0].protocol
-    found, other = ("There was no reward.", "uct") if not any(rewards) else ("There were costs, and no end.", "bfs")
+    found = "There was no reward." if not any(rewards) else "There were costs, and no end."
     more_steps = ["more steps"] if End.STOPPED in ends else []
     larger = f"a larger budget ({_BUDGETS[protocol.budget_unit]} {5 * protocol.budget:g})"
     more_budget = [] if get_agent(protocol.agent).sets_budget else [larger]
-    other = "riw-c" if protocol.agent == other else other
+    # Which agent suits a simulator can be found out; of a screen there is nothing to be found out so quickly.
+    other = "auto" if not protocol.simulator_kind.alike else "riw-c" if protocol.agent == "uct" else "uct"
     another = "more training" if trained else f"another agent (--agent {other}; `noveltree agents` lists them)"
     return f"{found} Try {' or '.join([*more_steps, *more_budget, another])}."
 
