@@ -373,7 +373,7 @@ class TestCommand:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(common.importlib.util, "find_spec", lambda package: None)
-        with pytest.raises(InputError, match=r"Drawing needs matplotlib.*'noveltree\[plot\]'"):
+        with pytest.raises(InputError, match=r'Drawing needs matplotlib.*"noveltree\[plot\]"'):
             curve([tmp_path])
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from noveltree.collection import Collected, Collector, InProcess, Listener, Order, Workers, collect_all
 from noveltree.collection.orders import make_path
-from noveltree.episodes import Choice, Decision, End, Episode, Play, digest
+from noveltree.episodes import Choice, Decision, End, Episode, EpisodeChance, Play, digest
 from noveltree.errors import InputError, LearningError, OutputError, RecordError
 from noveltree.learning import LearningSettings
 from noveltree.learning.deployment import Deployment
@@ -515,7 +515,7 @@ def test_a_replayed_episode_is_the_one_that_was_collected() -> None:
     protocol = small_protocol()
     collector = InProcess(protocol, seed=0, at_once=2)
     for collected in collect_all(collector, orders([0, 1, 2])):
-        again = replay(Corridor(), 1, collected.index, collected.episode)
+        again = replay(Corridor(), EpisodeChance(0, collected.index, 1), collected.episode)
         assert (again.path.observations == collected.path.observations).all()
         assert (again.path.actions == collected.path.actions).all()
         assert (again.path.rewards == collected.path.rewards).all()
@@ -526,7 +526,7 @@ def test_an_episode_of_another_world_does_not_replay() -> None:
     collector = InProcess(small_protocol(), seed=0, at_once=1)
     (collected,) = collect_all(collector, orders([0]))
     with pytest.raises(RecordError, match="does not replay"):
-        replay(Corridor(4), 1, 0, collected.episode)
+        replay(Corridor(4), EpisodeChance(0, 0, 1), collected.episode)
 
 
 # Bad input

@@ -99,6 +99,8 @@ class AtariKind(SimulatorKind):
         # Loading a game takes most of a second, which planning a suite can do without.
         if settings.mode is not None or settings.difficulty is not None or features not in _ATARI_FEATURES:
             return None
+        if settings.sticky_actions:  # which not every agent can plan with
+            return None
         if settings.sticky_actions:  # not every agent can plan with them, and making one shows that
             return None
         return FULL_ACTION_SET if settings.action_set == "full" else ACTION_COUNTS[game]
