@@ -26,6 +26,7 @@ from noveltree.lookahead import Budget, Interactions
 from noveltree.protocol import AUTO, choose_agent, settings_for
 from noveltree.protocol.protocol import observed_by
 from noveltree.simulators import (
+    Chance,
     GymnasiumSimulator,
     Observed,
     Simulator,
@@ -34,6 +35,7 @@ from noveltree.simulators import (
     Transition,
     name_game,
 )
+from noveltree.simulators.generators import foresees
 from noveltree.tree import Lookahead, Node, outcomes
 from noveltree.trial.checkpoint_state import read_weights
 from noveltree.trial.playing import run_to_play
@@ -47,9 +49,10 @@ class Planner:
     `simulator` is one of yours, an environment of Gymnasium, which is handed over, or the name of a game or
     environment. `agent` is riw-c unless it is named; `auto` is the one that suits the simulator. `budget` is a
     number of interactions per decision, or a budget such as `Seconds(0.1)`. `weights` is the directory of a run
-    whose networks an agent that learns plays with, in the game that it has learnt. What else is given are settings
-    of the agent (docs/settings.md). Two planners with the same arguments that are told the same decide the same,
-    unless by the clock.
+    whose networks an agent that learns plays with, in the game that it has learnt. What chance will bring is
+    foreseen with `chance="foreseen"` alone (docs/chance.md). What else is given are settings of the agent
+    (docs/settings.md). Two planners with the same arguments that are told the same decide the same, unless by the
+    clock.
 
     A planner, with its simulator and its networks, belongs to one thread: others make their own. Processes make
     theirs after they are started; a planner is never sent to another one.
@@ -63,6 +66,7 @@ class Planner:
         budget: int | Budget | None = None,
         weights: Path | str | None = None,
         seed: int = 0,
+        chance: Chance | None = None,
         **settings: Any,
     ) -> None:
         if agent == AUTO and weights is not None:
@@ -80,11 +84,19 @@ class Planner:
             if run is not None and name == run.protocol.game:
                 self.simulator = run.protocol.make_simulator()
             else:
-                self.simulator = kind.make(name, kind.defaults, _observed(named, settings))
+                made = kind.defaults if chance is None else kind.defaults.model_copy(update={"chance": chance})
+                self.simulator = kind.make(name, made, _observed(named, settings))
         elif isinstance(simulator, gymnasium.Env):
-            self.simulator = GymnasiumSimulator(simulator)
+            self.simulator = GymnasiumSimulator(simulator, chance=chance)
         else:
             self.simulator = simulator
+            # An environment's own simulator is what it was made to be.
+            if chance != "foreseen" and not isinstance(simulator, GymnasiumSimulator) and foresees(simulator):
+                raise InputError(
+                    "States of the simulator hold a random generator that its steps consult, so that lookaheads "
+                    "would foresee what it brings: give it has_chance and draw(state, action, dice), or say "
+                    "chance='foreseen'."
+                )
         try:
             if named == AUTO:
                 auto = choose_agent(self.simulator)

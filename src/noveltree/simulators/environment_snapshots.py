@@ -16,6 +16,7 @@ from gymnasium.utils import EzPickle
 from noveltree.errors import SimulatorError
 from noveltree.simulators.generators import (
     Generator,
+    distinct,
     find_generators,
     generators_at,
     is_generator,
@@ -124,6 +125,10 @@ class CopySnapshots:
                 )
         self._env = env
         self._shared = _constants(env)
+        # An environment that copies itself may not tell what it copies on the way.
+        self._hides = False
+        copied, met = self._copy(env)
+        self._hides = len(find_generators(layers(copied))) > len(met)
         self.generators = len(self._copy(env)[1])
 
     def take(self) -> Any:
@@ -145,7 +150,9 @@ class CopySnapshots:
         memo = dict(self._shared)
         try:
             copied = copy.deepcopy(env, memo)
-            return copied, [value for value in memo.values() if is_generator(value)]
+            places = find_generators(layers(copied)) if self._hides else ()
+            met = (value for value in memo.values() if is_generator(value))
+            return copied, distinct((*met, *generators_at(places)))
         except Exception as error:
             raise SimulatorError(
                 f"{type(env.unwrapped).__name__} cannot be copied ({type(error).__name__}: {error}). Give it "

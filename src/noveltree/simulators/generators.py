@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import functools
 import random
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
 
+from noveltree.simulators.simulator import Simulator, State, chance_of
+
+#: Steps on which it is tried whether generators in states are consulted; only one if they take so many seconds.
+_TRIED_STEPS = 10
+_SLOW = 0.5
 #: A generator whose state can be set and compared.
-Generator = np.random.Generator | np.random.RandomState | random.Random
+Generator = np.random.Generator | np.random.BitGenerator | np.random.RandomState | random.Random
 #: How a generator is reached from an object: by names of attributes, keys of dicts, indices of lists and tuples.
 Place = tuple[object, tuple[Any, ...]]
 
@@ -44,12 +50,43 @@ def generators_at(places: Sequence[Place]) -> list[Generator]:
     return [generator for generator in found if is_generator(generator)]
 
 
+def distinct(generators: Iterable[Generator]) -> list[Generator]:
+    """Each of them once, and none that is a part of another."""
+    found = list({id(generator): generator for generator in generators}.values())
+    parts = {id(each.bit_generator) for each in found if isinstance(each, np.random.Generator)}
+    return [generator for generator in found if id(generator) not in parts]
+
+
+def foresees(simulator: Simulator) -> bool:
+    """Whether a simulator that knows of no chance has states that hold a random generator, and steps consult it.
+
+    Whoever plans with such a simulator foresees what chance will bring.
+    """
+    if chance_of(simulator) is not None:
+        return False
+    state = simulator.start()
+    for action in range(_TRIED_STEPS):
+        (inside, before), started = _held(state), time.perf_counter()
+        state, _, terminal = simulator.step(state, action % len(simulator.actions))
+        if inside and _held(state)[1] != before:
+            return True
+        if terminal or time.perf_counter() - started > _SLOW:
+            return False
+    return False
+
+
+def _held(state: State) -> tuple[bool, list[Any]]:
+    """Whether a state holds generators, and their states."""
+    generators = generators_at(find_generators([state]))
+    return bool(generators), states_of(generators)
+
+
 def throw(generators: Sequence[Generator], dice: int) -> None:
     """Put generators into states that follow from `dice` and from their order alone."""
     for number, generator in enumerate(generators):
         seeds = np.random.SeedSequence(dice, spawn_key=(number,))
-        if isinstance(generator, np.random.Generator):
-            bits: Any = generator.bit_generator
+        if isinstance(generator, np.random.Generator | np.random.BitGenerator):
+            bits: Any = _bits(generator)
             bits.state = type(bits)(seeds).state
         elif isinstance(generator, np.random.RandomState):
             generator.seed(seeds.generate_state(4))
@@ -62,9 +99,13 @@ def states_of(generators: Sequence[Generator]) -> list[Any]:
     return [_comparable(_state(generator)) for generator in generators]
 
 
+def _bits(generator: np.random.Generator | np.random.BitGenerator) -> np.random.BitGenerator:
+    return generator.bit_generator if isinstance(generator, np.random.Generator) else generator
+
+
 def _state(generator: Generator) -> Any:
-    if isinstance(generator, np.random.Generator):
-        return generator.bit_generator.state
+    if isinstance(generator, np.random.Generator | np.random.BitGenerator):
+        return _bits(generator).state
     return generator.get_state() if isinstance(generator, np.random.RandomState) else generator.getstate()
 
 

@@ -284,7 +284,7 @@ def _failures_of(environment: str, when: str) -> Iterator[None]:
         yield
     except SimulatorError:
         raise  # has one already
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise SimulatorError(f"{environment} failed {when}: {type(error).__name__}: {error}") from error
 
 

@@ -8,6 +8,7 @@ import gymnasium
 
 from noveltree.errors import InputError, NotDeterministicError, SimulatorError
 from noveltree.simulators.check import check_simulator
+from noveltree.simulators.generators import foresees
 from noveltree.simulators.gymnasium import GymnasiumSimulator
 from noveltree.simulators.kind import SimulatorKind
 from noveltree.simulators.options import fitting
@@ -80,6 +81,18 @@ class OwnKind(SimulatorKind):
                     f"{game} made a {type(made).__name__}{_lacking(made)}, but a simulator with actions, start, "
                     "step and close is expected, or an environment of Gymnasium."
                 )
+            if isinstance(made, GymnasiumSimulator):
+                if settings.chance not in (None, made.chance):
+                    raise InputError(f"The chance of {game} is made to be {made.chance}, not {settings.chance}.")
+                return made
+            if settings.chance == "sampled" and chance_of(made) is None:
+                raise InputError(f"There is nothing to sample: {game} has no draw(state, action, dice).")
+            if settings.chance != "foreseen" and foresees(made):
+                raise InputError(
+                    f"The states of {game} hold a random generator that its steps consult, so that lookaheads "
+                    "would foresee what it brings: give it has_chance and draw(state, action, dice), or ask for "
+                    "the chance 'foreseen' (--chance foreseen)."
+                )
             if settings.chance == "foreseen" and chance_of(made) is not None:
                 raise InputError(
                     f"The chance of {game} cannot be foreseen: only snapshots of Gymnasium's environments hold the "
@@ -94,6 +107,8 @@ class OwnKind(SimulatorKind):
     def chance(self, simulator: Simulator) -> Chance | None:
         if not isinstance(simulator, GymnasiumSimulator):
             return super().chance(simulator)
+        if simulator.chance == "foreseen":
+            return "foreseen"
         return "sampled" if simulator.chance_is_found else "none"
 
     def max_episode_steps(self, simulator: Simulator) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -142,11 +143,16 @@ class Lookahead:
     def _ask(self, state: State, action: int, dice: int) -> Draw:
         try:
             if self._chance is None:
-                return Draw(self.simulator.step(state, action), certain=True)
-            return self._chance.draw(state, action, dice)
+                draw = Draw(self.simulator.step(state, action), certain=True)
+            else:
+                draw = self._chance.draw(state, action, dice)
+            following, reward, _ = draw.transition
+            if not (isinstance(following, State) and math.isfinite(reward)):
+                raise TypeError(f"a State and a finite reward are expected, not {following!r} and {reward!r}")
+            return draw
         except NoveltreeError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             name = self.simulator.actions[action]
             raise SimulatorError(
                 f"The simulator failed on action {name!r}: {type(error).__name__}: {error}"
