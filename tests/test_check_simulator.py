@@ -67,7 +67,7 @@ class Returns(Corridor):
         (Transition(CorridorState(1), float("nan"), False), "finite float, not nan"),
         (Transition(CorridorState(1), float("inf"), False), "finite float, not inf"),
         (Transition(CorridorState(1), 1, False), "finite float, not 1"),
-        (Transition(CorridorState(1), 0.0, np.False_), "terminal must be a bool"),  # type: ignore[arg-type]
+        (Transition(CorridorState(1), 0.0, np.False_), "terminal must be True or False, not np.False_"),  # type: ignore[arg-type]
         (Transition(1, 0.0, False), "must be a State, not a int"),  # type: ignore[arg-type]
         (Transition(State([1]), 0.0, False), "numpy array of numbers, not a list"),  # type: ignore[arg-type]
         (Transition(State(np.array(["a"])), 0.0, False), "numpy array of numbers, not a ndarray of <U1"),

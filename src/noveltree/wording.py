@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from typing import Any
 
 _NUMBER = re.compile(r"(\d[\d,]*(?:\.\d+)?)")
 
@@ -21,3 +23,16 @@ def numerically(text: str) -> tuple[str | float, ...]:
 def installing(extra: str) -> str:
     """The command that installs what an extra has, wherever noveltree itself came from."""
     return f'pip install "noveltree[{extra}]"'
+
+
+def finite(value: Any) -> Any:
+    """The same for JSON, which has no infinity: None is in its place."""
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {name: finite(each) for name, each in value.items()}
+        case list() | tuple():
+            return [finite(each) for each in value]
+        case _:
+            return value

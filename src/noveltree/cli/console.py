@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 import time
@@ -16,6 +15,7 @@ from rich.live import Live
 
 from noveltree.cli.tables import table as table
 from noveltree.wording import counted as counted
+from noveltree.wording import finite
 
 # No markup: brackets and colons in names of files and games are just characters.
 #: Results.
@@ -28,20 +28,8 @@ _PATIENCE = 10.0
 
 def print_json(value: Any) -> None:
     """One JSON object on standard output, on one line; numbers that JSON lacks are null."""
-    sys.stdout.write(json.dumps(_finite(value), allow_nan=False) + "\n")
+    sys.stdout.write(json.dumps(finite(value), allow_nan=False) + "\n")
     sys.stdout.flush()
-
-
-def _finite(value: Any) -> Any:
-    match value:
-        case float():
-            return value if math.isfinite(value) else None
-        case dict():
-            return {name: _finite(each) for name, each in value.items()}
-        case list() | tuple():
-            return [_finite(each) for each in value]
-        case _:
-            return value
 
 
 class LiveLine:

@@ -15,6 +15,7 @@ import numpy as np
 
 from noveltree.features import default_features
 from noveltree.simulators import Simulator, State, chance_of
+from noveltree.wording import counted
 
 #: What is said instead of an agent's name to have one chosen.
 AUTO = "auto"
@@ -128,8 +129,8 @@ def choose(found: Probe) -> AutoChoice:
     if found.kind == "continuous" and found.variables <= _FEW_VARIABLES:
         return AutoChoice(
             "r-max",
-            f"Only {found.variables} continuous numbers are observed, so that their space can be cut into cells "
-            "and explored as a whole. R-max goes where it knows the least until it knows what pays.",
+            f"What is observed is {counted(found.variables, 'continuous number')}: so small a space can be cut "
+            "into cells and explored as a whole. R-max goes where it knows the least until it knows what pays.",
         )
     if found.kind == "continuous":
         return AutoChoice(

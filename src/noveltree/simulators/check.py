@@ -137,7 +137,7 @@ def _check_transition(transition: Transition, start: State, where: str) -> None:
     if not isinstance(reward, float) or not math.isfinite(reward):
         raise SimulatorError(f"{where}: the reward must be a finite float, not {reward!r}.")
     if not isinstance(terminal, bool):
-        raise SimulatorError(f"{where}: terminal must be a bool, not a {type(terminal).__name__}.")
+        raise SimulatorError(f"{where}: terminal must be True or False, not {terminal!r}.")
 
 
 def _where(simulator: Simulator, number: int, step: int, action: int) -> str:

@@ -8,7 +8,6 @@ the rest                arrays, or pictures
 from __future__ import annotations
 
 import json
-import math
 import struct
 from typing import Annotated, Any, Literal
 
@@ -16,6 +15,7 @@ import pydantic
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from noveltree.errors import InputError
+from noveltree.wording import finite
 
 #: Bytes of the longest message that a page may send.
 LARGEST_COMMAND = 4096
@@ -27,7 +27,7 @@ Head = dict[str, Any]
 
 def pack(head: Head, payload: bytes = b"") -> bytes:
     """One message; numbers that JSON lacks become null."""
-    text = json.dumps(_finite(head), allow_nan=False, separators=(",", ":")).encode()
+    text = json.dumps(finite(head), allow_nan=False, separators=(",", ":")).encode()
     text += b" " * (-(_LENGTH.size + len(text)) % _ALIGNED)
     return _LENGTH.pack(len(text)) + text + payload
 
@@ -37,18 +37,6 @@ def unpack(message: bytes) -> tuple[Head, bytes]:
     (length,) = _LENGTH.unpack_from(message)
     end = _LENGTH.size + length
     return json.loads(message[_LENGTH.size : end]), message[end:]
-
-
-def _finite(value: Any) -> Any:
-    match value:
-        case float():
-            return value if math.isfinite(value) else None
-        case dict():
-            return {name: _finite(each) for name, each in value.items()}
-        case list() | tuple():
-            return [_finite(each) for each in value]
-        case _:
-            return value
 
 
 class _Command(BaseModel):
