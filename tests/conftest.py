@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +26,19 @@ LONGEST = ("test_kill_and_resume.py", "test_benchmark_kills.py", "test_ray.py")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Debian's chromium, driven by Playwright."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("needs the browser chromium")
+    with playwright.sync_playwright() as started:
+        made = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield made
+        made.close()
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from noveltree.report.latex import to_latex
 from tests.support.benchmarks import LESS_BUDGET, SHORTER, SMALL, TINY, create, fail, played
 from tests.support.reports import ATARI, SCRIPT, report_of
 
-CHROMIUM = shutil.which("chromium")
 PDFLATEX = shutil.which("pdflatex")
 WIDTHS = (1280, 390)
 
@@ -77,17 +76,6 @@ def pages(documents: dict[str, Document], tmp_path_factory: pytest.TempPathFacto
     for name, file in files.items():
         file.write_text(to_html(documents[name]))
     return files
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
-    if CHROMIUM is None:
-        pytest.skip("needs the browser chromium")
-    with playwright.sync_playwright() as started:
-        made = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield made
-        made.close()
 
 
 Open = Callable[..., Any]

@@ -6,7 +6,6 @@ Screenshots of all views are kept in the directory that NOVELTREE_SCREENSHOTS na
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +20,6 @@ from noveltree.viewer.recorded import watch_recorded
 from tests.support.episodes import recorded
 from tests.support.watching import Server, watching
 
-CHROMIUM = shutil.which("chromium")
 pytest.importorskip("starlette", reason="needs the extra watch")
 
 #: What the page says of itself.
@@ -37,17 +35,6 @@ UNNAMED = """() => [...document.querySelectorAll("button, select, input, canvas"
 TOO_WIDE = """() => [...document.querySelectorAll("body *")].filter((element) =>
   element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5 &&
   !element.closest("dialog, .unseen")).map((element) => element.tagName + "#" + element.id)"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
-    if CHROMIUM is None:
-        pytest.skip("needs the browser chromium")
-    with playwright.sync_playwright() as started:
-        made = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield made
-        made.close()
 
 
 @pytest.fixture(scope="module")

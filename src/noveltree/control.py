@@ -35,7 +35,7 @@ from noveltree.simulators import (
     Transition,
     name_game,
 )
-from noveltree.simulators.generators import foresees
+from noveltree.simulators.generators import check_foresight
 from noveltree.tree import Lookahead, Node, outcomes
 from noveltree.trial.checkpoint_state import read_weights
 from noveltree.trial.playing import run_to_play
@@ -91,12 +91,8 @@ class Planner:
         else:
             self.simulator = simulator
             # An environment's own simulator is what it was made to be.
-            if chance != "foreseen" and not isinstance(simulator, GymnasiumSimulator) and foresees(simulator):
-                raise InputError(
-                    "States of the simulator hold a random generator that its steps consult, so that lookaheads "
-                    "would foresee what it brings: give it has_chance and draw(state, action, dice), or say "
-                    "chance='foreseen'."
-                )
+            if chance != "foreseen" and not isinstance(simulator, GymnasiumSimulator):
+                check_foresight(simulator, "the simulator", "say chance='foreseen'")
         try:
             if named == AUTO:
                 auto = choose_agent(self.simulator)

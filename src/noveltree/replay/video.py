@@ -31,10 +31,12 @@ _HEIGHT = 650
 Progress = Callable[[int, int], None]
 
 
-def check_video(path: Path) -> None:
-    """Raise InputError if a video cannot have the format of `path`."""
+def check_video(path: Path, scale: int | None = None) -> None:
+    """Raise InputError if a video cannot have the format of `path`, or be enlarged so much."""
     if path.suffix.lower() not in FORMATS:
         raise InputError(f"A video is an .mp4 or a .gif, not {path.suffix or path.name!r}.")
+    if scale is not None and not 1 <= scale <= LARGEST_SCALE:
+        raise InputError(f"A video can be enlarged 1 to {LARGEST_SCALE} times, not {scale}.")
 
 
 def check_camera(simulator: Simulator, game: str) -> None:
@@ -63,9 +65,7 @@ def render_episode(
     Every Nth frame is kept (by default all of them in an MP4, one in three in a GIF of a console), enlarged `scale`
     times (by default to about 600 lines). The video runs at the speed of the console, or of the environment.
     """
-    check_video(path)
-    if scale is not None and not 1 <= scale <= LARGEST_SCALE:
-        raise InputError(f"A video can be enlarged 1 to {LARGEST_SCALE} times, not {scale}.")
+    check_video(path, scale)
     with contextlib.closing(record.protocol.make_simulator()) as simulator:
         check_camera(simulator, record.protocol.game)
         assert isinstance(simulator, Filmed | Pictured)

@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from noveltree.errors import InputError
 from noveltree.simulators.simulator import Simulator, State, chance_of
 
 #: Steps on which it is tried whether generators in states are consulted; only one if they take so many seconds.
@@ -66,19 +67,27 @@ def foresees(simulator: Simulator) -> bool:
         return False
     state = simulator.start()
     for action in range(_TRIED_STEPS):
-        (inside, before), started = _held(state), time.perf_counter()
+        before, started = _held(state), time.perf_counter()
         state, _, terminal = simulator.step(state, action % len(simulator.actions))
-        if inside and _held(state)[1] != before:
+        if before and _held(state) != before:
             return True
         if terminal or time.perf_counter() - started > _SLOW:
             return False
     return False
 
 
-def _held(state: State) -> tuple[bool, list[Any]]:
-    """Whether a state holds generators, and their states."""
-    generators = generators_at(find_generators([state]))
-    return bool(generators), states_of(generators)
+def check_foresight(simulator: Simulator, whose: str, asking: str) -> None:
+    """Raise InputError if planning would foresee chance unasked; `asking` says how one asks for it."""
+    if foresees(simulator):
+        raise InputError(
+            f"The states of {whose} hold a random generator that its steps consult, so that lookaheads would "
+            f"foresee what it brings: give it has_chance and draw(state, action, dice), or {asking}."
+        )
+
+
+def _held(state: State) -> list[Any]:
+    """The states of the generators that a state holds."""
+    return states_of(generators_at(find_generators([state])))
 
 
 def throw(generators: Sequence[Generator], dice: int) -> None:

@@ -8,7 +8,7 @@ import gymnasium
 
 from noveltree.errors import InputError, NotDeterministicError, SimulatorError
 from noveltree.simulators.check import check_simulator
-from noveltree.simulators.generators import foresees
+from noveltree.simulators.generators import check_foresight
 from noveltree.simulators.gymnasium import GymnasiumSimulator
 from noveltree.simulators.kind import SimulatorKind
 from noveltree.simulators.options import fitting
@@ -87,12 +87,8 @@ class OwnKind(SimulatorKind):
                 return made
             if settings.chance == "sampled" and chance_of(made) is None:
                 raise InputError(f"There is nothing to sample: {game} has no draw(state, action, dice).")
-            if settings.chance != "foreseen" and foresees(made):
-                raise InputError(
-                    f"The states of {game} hold a random generator that its steps consult, so that lookaheads "
-                    "would foresee what it brings: give it has_chance and draw(state, action, dice), or ask for "
-                    "the chance 'foreseen' (--chance foreseen)."
-                )
+            if settings.chance != "foreseen":
+                check_foresight(made, game, "ask for the chance 'foreseen' (--chance foreseen)")
             if settings.chance == "foreseen" and chance_of(made) is not None:
                 raise InputError(
                     f"The chance of {game} cannot be foreseen: only snapshots of Gymnasium's environments hold the "

@@ -10,7 +10,7 @@ import numpy as np
 
 from noveltree.episodes import Choice
 from noveltree.errors import InputError
-from noveltree.replay import LARGEST_SCALE, check_camera, check_video, write_video
+from noveltree.replay import check_camera, check_video, write_video
 from noveltree.replay.video import Progress
 from noveltree.simulators import Filmed, Frame, Pictured
 from noveltree.tree import Lookahead, Node
@@ -49,10 +49,8 @@ def render_with_tree(
     """Film a recorded episode, or some steps of it, with its lookaheads, which are planned again."""
     if watching.record is None:
         raise InputError("Only recorded episodes are filmed: play one first.")
-    check_video(path)
+    check_video(path, scale)
     enlarged = 3 if scale is None else scale
-    if not 1 <= enlarged <= LARGEST_SCALE:
-        raise InputError(f"A video can be enlarged 1 to {LARGEST_SCALE} times, not {enlarged}.")
     smooth = 1 if path.suffix.lower() == ".gif" else 2  # a GIF has few colours
     seats: list[Seat] = []
 
