@@ -117,6 +117,28 @@ def snapshot_and_settings(**choices: Any) -> tuple[Any, PiSettings]:
     return initial_snapshot(VECTOR, 2, settings, rng=np.random.default_rng(0)), settings
 
 
+def test_a_step_goes_down_the_loss_and_half_the_squares_of_all_parameters() -> None:
+    """Beside the loss of the definition, with the squares in it, under an optimiser of its own."""
+    snapshot, settings = snapshot_and_settings(
+        regularisation=0.5, gradient_norm=0.3, normalisation="none", batch=2, warm_up=1
+    )
+    learner, reference = (PiLearner(snapshot, settings) for _ in range(2))
+    rng = np.random.default_rng(0)
+    learner.take_in(path([0.0] * 2, [[0.99, 1.0]] * 2), rng=rng)
+    learner.close_round(1, rng=rng)
+
+    network = reference.network
+    optimiser = torch.optim.RMSprop(network.parameters(), lr=7e-4, alpha=0.99, eps=0.1)
+    logs = torch.log_softmax(network(torch.tensor([[0.0], [1.0]]))["policy"], dim=1)
+    likely = torch.tensor([1 / (1 + math.e), math.e / (1 + math.e)])
+    squares = sum(parameter.square().sum() for parameter in network.parameters())
+    (0.5 * 0.5 * squares - (likely * logs).sum(dim=1).mean()).backward()
+    torch.nn.utils.clip_grad_norm_(network.parameters(), 0.3)
+    optimiser.step()
+    for found, expected in zip(learner.network.parameters(), network.parameters(), strict=True):
+        torch.testing.assert_close(found, expected)
+
+
 class TestRenormalisation:
     def test_a_batch_is_moved_to_where_the_averages_put_it(self) -> None:
         """(1, 3) has mean 2 and deviation 1 (but for the smallest of numbers). With averages 1 and 2 as before, the
@@ -130,6 +152,34 @@ class TestRenormalisation:
         assert out.detach().numpy().ravel() == pytest.approx([4.0, 3.0 + 4.0])
         assert float(norm.mean) == pytest.approx(1.0 + 0.01 * (2.0 - 1.0))
         assert float(norm.deviation) == pytest.approx(2.0 + 0.01 * (math.sqrt(1.001) - 2.0))
+
+    def test_the_gradient_takes_the_correction_for_a_constant(self) -> None:
+        """Beside the definition written out: only the normalised batch and the parameters have gradients."""
+        rng = torch.Generator().manual_seed(0)
+        x, weights = (torch.randn((6, 3, 2, 2), generator=rng) for _ in range(2))
+        norm = Renormalisation(3)
+        with torch.no_grad():
+            for parameter in (norm.mean, norm.deviation, norm.scale, norm.shift):
+                parameter.uniform_(0.5, 2.0, generator=rng)
+        averages, deviations = norm.mean.clone(), norm.deviation.clone()
+
+        def written_out(x: torch.Tensor) -> torch.Tensor:
+            planes = (1, 3, 1, 1)
+            mean, deviation = x.mean((0, 2, 3)), (x.var((0, 2, 3), unbiased=False) + 1e-3).sqrt()
+            normal = (x - mean.view(planes)) / deviation.view(planes)
+            stretch, move = (deviation / deviations).detach(), ((mean - averages) / deviations).detach()
+            moved = normal * stretch.view(planes) + move.view(planes)
+            return moved * norm.scale.view(planes) + norm.shift.view(planes)
+
+        gradients = []
+        for function in (written_out, norm):
+            norm.zero_grad()
+            given = x.clone().requires_grad_()
+            (function(given) * weights).sum().backward()
+            assert given.grad is not None
+            gradients.append([given.grad, norm.scale.grad, norm.shift.grad])
+        for expected, found in zip(*gradients, strict=True):
+            torch.testing.assert_close(found, expected)
 
     def test_a_network_plays_as_it_trains_with_the_norms_folded_into_its_weights(self) -> None:
         """The correction makes training independent of the batch, so that both must agree."""

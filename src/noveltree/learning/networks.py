@@ -43,7 +43,9 @@ class Network(nn.Module):
         batch = batch.to(self._device)
         if batch.ndim == 4:
             batch = batch.contiguous(memory_format=torch.channels_last)
-        x = batch.to(torch.float32, copy=True).mul_(self.architecture.scale)
+        x = batch.to(torch.float32)
+        if self.architecture.scale != 1.0:
+            x = x * self.architecture.scale
         trunk, slope = len(self.architecture.trunk), self.architecture.slope
         for number, layer in enumerate(self.layers[:trunk]):
             x = layer(x.flatten(1) if isinstance(layer, nn.Linear) else x)

@@ -52,6 +52,7 @@ class PiLearner(Learner):
             lr=self.settings.learning_rate,
             alpha=self.settings.decay,
             eps=self.settings.epsilon,
+            foreach=True,
         )
         write_moments(self.network, self._optimiser, snapshot.weights, counters["optimiser_steps"])
         self._warned = bool(counters["warned"])
@@ -98,10 +99,12 @@ class PiLearner(Learner):
             returns = np.array([self._returns_of(path, self.settings.returns)[time] for path, time in places])
             losses[VALUE] = _cross_entropy(outputs[VALUE], on_supports(returns, self.settings.returns))
             total = total + self.settings.returns.weight * losses[VALUE]
-        squares = sum(parameter.square().sum() for parameter in self.network.parameters())
-        total = total + 0.5 * self.settings.regularisation * squares
         self._optimiser.zero_grad(set_to_none=True)
         total.backward()  # type: ignore[no-untyped-call]
+        # The gradient of half the sum of squares is the parameters themselves; clipping counts it in.
+        for parameter in self.network.parameters():
+            assert parameter.grad is not None
+            parameter.grad.add_(parameter.detach(), alpha=self.settings.regularisation)
         nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.gradient_norm)
         self._optimiser.step()
         return {name: float(loss.detach()) for name, loss in losses.items()}

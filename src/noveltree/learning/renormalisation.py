@@ -29,18 +29,20 @@ class Renormalisation(nn.Module):
         self.register_buffer("deviation", torch.ones(units))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """(batch, units, ...) -> the same shape; the averages take the batch in."""
-        dims = [dim for dim in range(x.ndim) if dim != 1]
-        shape = [1, -1] + [1] * (x.ndim - 2)
-        mean = x.mean(dims)
-        deviation = (x.var(dims, unbiased=False) + _EPSILON).sqrt()
-        normal = (x - mean.view(shape)) / deviation.view(shape)
+        """(batch, units, ...) -> the same shape; the averages take the batch in.
+
+        Moved to where averages put it, a normalised unit is stretch * normal + move, with scale and shift on top:
+        that is batch normalisation with another scale and another shift, which has a kernel of its own.
+        """
         with torch.no_grad():  # the correction is held constant for the gradient
+            _, mean, inverse = torch.native_batch_norm(x, None, None, None, None, True, 0.0, _EPSILON)
+            deviation = inverse.reciprocal()
             stretch = deviation / self.deviation
             move = (mean - self.mean) / self.deviation
             self.mean.lerp_(mean, _NEWS)
             self.deviation.lerp_(deviation, _NEWS)
-        return (normal * stretch.view(shape) + move.view(shape)) * self.scale.view(shape) + self.shift.view(shape)
+        scale, shift = stretch * self.scale, move * self.scale + self.shift
+        return nn.functional.batch_norm(x, None, None, scale, shift, training=True, eps=_EPSILON)
 
 
 def folded(weights: Weights, norms: Iterable[nn.Module]) -> Weights:
