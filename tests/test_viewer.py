@@ -25,6 +25,7 @@ from noveltree.protocol import make_protocol, play_episode
 from noveltree.simulators import Atari, Corridor
 from noveltree.tree import UNIFORM, Lookahead, Node
 from noveltree.trial import train
+from noveltree.viewer import past
 from noveltree.viewer.columns import Columns, columns_of, grow_again
 from noveltree.viewer.export import export_page
 from noveltree.viewer.marks import _pair, marks
@@ -45,7 +46,7 @@ from noveltree.viewer.messages import (
 from noveltree.viewer.pictures import Painter, picture_of
 from noveltree.viewer.recorded import watch_recorded
 from noveltree.viewer.seat import Seat
-from noveltree.viewer.stage import Spec
+from noveltree.viewer.spec import Spec
 from noveltree.viewer.video import render_with_tree
 from noveltree.viewer.watched_budget import Watched
 from noveltree.viewer.watching import Watching
@@ -475,6 +476,46 @@ class TestWorlds:
         assert picture
         assert next(stage.of_kind("film"))["frames"] == 1
         assert not any(state["error"] for state in stage.of_kind("state"))
+
+    @pytest.mark.parametrize(
+        ("game", "choices"),
+        [("breakout", {"sticky_actions": 0.25}), ("FrozenLake-v1", {"agent": "uct"}), ("FrozenLake-v1", {})],
+    )
+    def test_where_chance_decides_nodes_of_decisions_before_tell_what_they_told_then(
+        self, game: str, choices: dict[str, Any]
+    ) -> None:
+        stage = StageForTests(spec_of(game, budget=20, **choices))
+        stage.obey(Go(do="decision"), Go(do="decision"))
+        t = stage.stage.t
+        _, columns = stage.tree(t)
+        numbers = columns.arrays["number"].tolist()
+        told = [stage.obey(LookAt(do="node", t=t, number=number))[-1] for number in numbers]
+        stage.obey(Act(do="act", action=0), Agent(do="agent", agent="bfs"))
+        stage.obey(Go(do="decision"), Agent(do="agent", agent=str(choices.get("agent", "riw-c"))))
+        again = [
+            stage.obey(LookAt(do="node", t=t, number=number), lookahead=columns.to_bytes())[-1]
+            for number in numbers
+        ]
+        for head, _ in (*told, *again):
+            head.pop("screen")  # whose palette has grown in the meantime
+        assert len(numbers) > 3
+        assert again[1:] == told[1:]
+
+    def test_what_chance_decided_is_forgotten_when_there_is_too_much(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(past, "MOST_OUTCOMES", 30)
+        stage = StageForTests(spec_of("FrozenLake-v1", budget=12))
+        for _ in range(4):
+            stage.obey(Go(do="decision"))
+        _, columns = stage.tree(0)
+        sent = stage.obey(LookAt(do="node", t=0, number=1), lookahead=columns.to_bytes())
+        assert "not kept any more" in sent[-1][0]["error"]
+
+    def test_what_a_decision_took_is_told_without_what_it_waited(self) -> None:
+        stage = StageForTests(spec_of("breakout", budget=10, seed=1))
+        begun = time.perf_counter()
+        stage.obey(Go(do="play"), Go(do="pause"))
+        stage.obey(Go(do="decision"))
+        assert 0 < stage.tree(stage.stage.t)[0]["seconds"] < time.perf_counter() - begun
 
 
 class TestFiles:

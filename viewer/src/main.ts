@@ -454,7 +454,7 @@ class Page {
       policy: null,
       uniform: false,
       termination_cost: null,
-      visits: null,
+      visits: tree.visits[i] || null,
       novel: Boolean(label & 1),
       solved: Boolean(label & 2),
       cached: Boolean(label & 4),

@@ -45,7 +45,6 @@ export interface Decision {
   cached: number;
   pruned: number;
   depth: number;
-  seconds: number;
   lives: number | null;
   by: "agent" | "human";
   agent: string;

@@ -16,13 +16,14 @@ interface Row {
 /** A lookahead as the server sends it: nodes are numbered from 7 on. */
 function tree(rows: Row[], chosen: number | null = null): Tree {
   const size = rows.length;
-  const data = new ArrayBuffer(size * 23);
+  const data = new ArrayBuffer(size * 27);
   const columns: [number, (row: Row, n: number, at: number, view: DataView) => void][] = [
     [4, (row, _, at, view) => { view.setInt32(at, row.parent, true); }],
     [4, (_, n, at, view) => { view.setInt32(at, 7 + n, true); }],
     [4, (row, _, at, view) => { view.setFloat32(at, row.reward ?? 0, true); }],
     [4, (row, _, at, view) => { view.setFloat32(at, row.value ?? 0, true); }],
     [4, (_, __, at, view) => { view.setFloat32(at, 0.5, true); }],
+    [4, (_, n, at, view) => { view.setInt32(at, n, true); }],
     [2, (row, _, at, view) => { view.setUint16(at, row.action ?? 0, true); }],
     [1, (row, _, at, view) => { view.setUint8(at, row.label ?? 1); }],
   ];

@@ -14,7 +14,8 @@ from noveltree.errors import NoveltreeError
 from noveltree.signals import INTERRUPTS
 from noveltree.simulators.permission import permissions, take_over
 from noveltree.viewer.messages import Command, pack, parse_command, unpack
-from noveltree.viewer.stage import Spec, Stage
+from noveltree.viewer.spec import Spec
+from noveltree.viewer.stage import Stage
 
 _SPAWN = multiprocessing.get_context("spawn")
 

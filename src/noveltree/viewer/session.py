@@ -11,7 +11,7 @@ from typing import NamedTuple
 from noveltree.records import EpisodeRecord
 from noveltree.viewer.messages import Agent, Command, Go, Head, LookAt, See, Seek, Spend, pack, unpack
 from noveltree.viewer.process import PlanningProcess
-from noveltree.viewer.stage import Spec
+from noveltree.viewer.spec import Spec
 
 #: Bytes of lookaheads and films that a session keeps; the oldest go first.
 KEPT = 96 * 2**20
