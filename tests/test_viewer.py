@@ -28,6 +28,7 @@ from noveltree.trial import train
 from noveltree.viewer import past
 from noveltree.viewer.columns import Columns, columns_of, grow_again
 from noveltree.viewer.export import export_page
+from noveltree.viewer.filming import film_kept
 from noveltree.viewer.marks import _pair, marks
 from noveltree.viewer.messages import (
     LARGEST_COMMAND,
@@ -40,6 +41,7 @@ from noveltree.viewer.messages import (
     Seek,
     Spend,
     pack,
+    pack_all,
     parse_command,
     unpack,
 )
@@ -518,6 +520,14 @@ class TestWorlds:
         assert 0 < stage.tree(stage.stage.t)[0]["seconds"] < time.perf_counter() - begun
 
 
+def frames_of(path: Path) -> np.ndarray:
+    """All frames of a video."""
+    video, frames = cv2.VideoCapture(str(path)), []
+    while (read := video.read())[0]:
+        frames.append(read[1])
+    return np.stack(frames)
+
+
 class TestFiles:
     def test_a_page_of_a_hundred_decisions_is_below_5_MB(self, tmp_path: Path) -> None:
         """Ten of a hundred interactions each, measured; a hundred of them are below five megabytes."""
@@ -532,12 +542,25 @@ class TestFiles:
     def test_an_episode_is_filmed_with_its_lookaheads(self, tmp_path: Path) -> None:
         file = recorded(tmp_path, make_protocol("breakout", budget=5, max_frames=60))
         render_with_tree(watch_recorded(file), tmp_path / "tree.mp4", scale=1, steps=range(1, 3))
-        width, height, frames = 0, 0, 0
-        video = cv2.VideoCapture(str(tmp_path / "tree.mp4"))
-        while (read := video.read())[0]:
-            height, width, _ = read[1].shape
-            frames += 1
-        assert (width, height, frames) == (160 + 314, 210, 30)
+        assert frames_of(tmp_path / "tree.mp4").shape == (30, 210, 160 + 314, 3)
+
+    def test_what_a_session_keeps_is_filmed_as_an_episode_is(self, tmp_path: Path) -> None:
+        """The same frames, made of what a page was sent and of what is planned again."""
+        file = recorded(tmp_path, make_protocol("breakout", budget=5, max_frames=60))
+        render_with_tree(watch_recorded(file), tmp_path / "planned.mp4")
+        stage = StageForTests(watch_recorded(file).spec())
+        for _ in range(5):
+            stage.obey(Go(do="decision"))
+        films = {head["t"]: pack(head, data) for head, data in stage.sent if head["kind"] == "film"}
+        trees = {
+            head["t"]: pack(head, data) for head, data in stage.sent if head["kind"] == "tree" and head["done"]
+        }
+        kept = pack_all(message for t in range(4) for message in (trees[t], films[t]))
+        world = next(stage.of_kind("world"))
+        film_kept(kept, tmp_path / "kept.mp4", rate=world["rate"], discount=world["discount"])
+        planned, seen = (frames_of(tmp_path / name) for name in ("planned.mp4", "kept.mp4"))
+        assert planned.shape == seen.shape == (60, 630, 480 + 944, 3)
+        assert np.array_equal(planned, seen)
 
     def test_the_python_of_the_documentation_runs(self, capsys: pytest.CaptureFixture[str]) -> None:
         text = (Path(__file__).parent.parent / "docs" / "watch.md").read_text()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import re
-import struct
 import zlib
 from collections.abc import Callable
 from importlib import resources
@@ -14,7 +13,7 @@ from pathlib import Path
 from noveltree.errors import InputError
 from noveltree.records.files import write_atomically
 from noveltree.viewer.columns import Columns
-from noveltree.viewer.messages import Command, Go, Head, LookAt, Seek, pack, unpack
+from noveltree.viewer.messages import Command, Go, Head, LookAt, Seek, pack, pack_all, unpack
 from noveltree.viewer.stage import Stage
 from noveltree.viewer.watching import Watching
 
@@ -129,7 +128,7 @@ def _page(messages: list[bytes]) -> bytes:
     script, style = ((place / "assets" / name).read_text() for name in ("page.js", "page.css"))
     if "</script" in script:
         raise InputError("The page's script cannot stand within a page.")
-    data = zlib.compress(b"".join(struct.pack("<I", len(each)) + each for each in messages), _SMALLEST)
+    data = zlib.compress(pack_all(messages), _SMALLEST)
     html = re.sub(r"<script[^>]*></script>", "", html)
     html = re.sub(r'<link rel="stylesheet"[^>]*>', lambda _: f"<style>{style}</style>", html)
     policy = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}" />'
