@@ -579,4 +579,6 @@ class TestFiles:
         assert sum("kept" in title for title in titles[1:]) == 1
         assert "node 4, by RIGHT: novel, V = 0" in titles
         assert "▲ +2" in lookahead.to_svg()
-        assert "<svg" in lookahead._repr_html_()
+        html = lookahead._repr_html_()
+        assert "<svg" in html
+        assert not re.search(r"https?://(?!www\.w3\.org)|src=", html)

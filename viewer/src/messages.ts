@@ -147,6 +147,8 @@ export type Head =
   | State
   | { kind: "history"; decisions: Decision[] }
   | { kind: "gone"; t: number }
+  | { kind: "filming"; done: number; total: number }
+  | { kind: "filmed" }
   | { kind: "lost" | "failed" | "refused"; error: string };
 
 export interface Message {
@@ -162,7 +164,7 @@ export function unpack(data: ArrayBuffer): Message {
 }
 
 export type Command =
-  | { do: "play" | "pause" | "decision" | "rollout" | "restart" }
+  | { do: "play" | "pause" | "decision" | "rollout" | "restart" | "film" }
   | { do: "speed"; speed: number }
   | { do: "budget"; budget: number }
   | { do: "agent"; agent: string }

@@ -23,6 +23,8 @@ export interface Listener {
 export class TreeView {
   tree: Tree | null = null;
   selected: number | null = null;
+  /** The names of actions. */
+  actions: readonly string[] = [];
   readonly canvas = document.createElement("canvas");
   private readonly context: CanvasRenderingContext2D;
   private readonly label = document.createElement("p");
@@ -174,7 +176,8 @@ export class TreeView {
   scene(width = this.canvas.clientWidth, height = this.canvas.clientHeight): Scene | null {
     const { tree, shown, view, selected, hovered, executed, newest, folded } = this;
     if (!tree || !shown) return null;
-    return { tree, layout: shown, view, width, height, theme: theme(), selected, hovered, executed, newest, folded };
+    const { actions } = this;
+    return { tree, layout: shown, view, width, height, theme: theme(), selected, hovered, executed, newest, folded, actions };
   }
 
   /** Where a node is seen. */

@@ -3,6 +3,7 @@ import { joystick } from "../src/keys.ts";
 import { layOut, STEP } from "../src/layout.ts";
 import { unpack, type TreeHead } from "../src/messages.ts";
 import { bits } from "../src/pictures.ts";
+import { DARK, LIGHT } from "../src/colours.ts";
 import { Tree } from "../src/tree.ts";
 
 interface Row {
@@ -111,6 +112,30 @@ describe("messages", () => {
 
   it("mark places bit by bit, the highest first", () => {
     expect([...bits(btoa(String.fromCharCode(0b10100000, 0b10000000)), 9)]).toEqual([1, 0, 1, 0, 0, 0, 0, 0, 1]);
+  });
+});
+
+describe("colours", () => {
+  /** The ratio of WCAG 2, from 1 to 21. */
+  const contrast = (one: string, other: string): number => {
+    const luminance = (colour: string) => {
+      const [red, green, blue] = [1, 3, 5].map((at) => {
+        const part = parseInt(colour.slice(at, at + 2), 16) / 255;
+        return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+      }) as [number, number, number];
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    };
+    const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b) as [number, number];
+    return (light + 0.05) / (dark + 0.05);
+  };
+
+  it.each([["light", LIGHT], ["dark", DARK]] as const)("of the canvas can be seen: %s", (_, theme) => {
+    for (const colour of [theme.text, theme.faint, theme.best, theme.reward, theme.loss, theme.status.novel, theme.status.pruned]) {
+      expect(contrast(colour, theme.background)).toBeGreaterThanOrEqual(4.5); // words are written in these
+    }
+    for (const colour of [...Object.values(theme.status), theme.newest, theme.executed, theme.edge]) {
+      expect(contrast(colour, theme.background)).toBeGreaterThanOrEqual(3); // marks and lines
+    }
   });
 });
 
