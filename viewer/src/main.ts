@@ -15,6 +15,7 @@ import type { Source } from "./source.ts";
 import { Connection, Recording } from "./source.ts";
 import type { Moment } from "./strip.ts";
 import { Strip } from "./strip.ts";
+import { noteDrawn } from "./timing.ts";
 import * as themes from "./theme.ts";
 import { Tree } from "./tree.ts";
 import { TreeView } from "./treeview.ts";
@@ -223,6 +224,7 @@ class Page {
       if (head.done && head.note) this.say(head.note, "note");
       else if (this.noted) this.say("");
     }
+    if (head.made !== undefined && head.done && head.side === "a") noteDrawn(head.made);
     document.body.dataset.shown = `${head.t}:${head.done ? "done" : "growing"}`;
     if (view.selected !== null && head.done) this.ask(head.side, tree.number[view.selected]!);
   }

@@ -71,6 +71,8 @@ export interface TreeHead {
   seconds: number;
   note: string;
   differs: boolean;
+  /** When it was made, in milliseconds since 1970; not in files. */
+  made?: number;
 }
 
 export interface PictureHead {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,6 +44,7 @@ def tree(
     seat: Seat, side: Side, choice: Choice | None, *, t: int, seconds: float, note: str = "", differs: bool = False
 ) -> bytes:
     """A lookahead: with a choice if it is complete."""
+    made = time.time()
     lookahead = seat.play.lookahead
     columns = columns_of(lookahead)
     values = list(choice.values) if choice is not None else []
@@ -65,6 +67,7 @@ def tree(
         "seconds": round(seconds, 4),
         "note": note,
         "differs": differs,
+        "made": round(1000 * made, 1),
     }
     return pack(head, columns.to_bytes())
 
