@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from noveltree.collection.tuning import use_one_thread
 from noveltree.results import audit
 from tests.support.benchmarks import LESS_BUDGET, SHORTER, played
 from tests.support.command_line import Cli, Result
+from tests.support.programs import program
 
 # Tests run beside each other, and must give the same bits wherever they run.
 use_one_thread()
@@ -32,9 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def browser() -> Iterator[Any]:
     """Debian's chromium, driven by Playwright."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright")
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("needs the browser chromium")
+    chromium = program("chromium")
     with playwright.sync_playwright() as started:
         made = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,9 +14,9 @@ from noveltree.report.document import Document
 from noveltree.report.html import to_html
 from noveltree.report.latex import to_latex
 from tests.support.benchmarks import LESS_BUDGET, SHORTER, SMALL, TINY, create, fail, played
+from tests.support.programs import program
 from tests.support.reports import ATARI, SCRIPT, report_of
 
-PDFLATEX = shutil.which("pdflatex")
 WIDTHS = (1280, 390)
 
 #: The colour that is seen behind an element, and that of its text, as red, green and blue.
@@ -270,13 +269,12 @@ def test_a_link_of_a_score_leads_to_its_episodes(open_page: Open) -> None:
     assert page.locator(f"[id='{target}']").is_visible()
 
 
-@pytest.mark.skipif(PDFLATEX is None, reason="needs pdflatex")
 class TestLatex:
     def compile(self, text: str, place: Path) -> str:
         """The log of a compilation that succeeds."""
         (place / "report.tex").write_text(text)
         done = subprocess.run(
-            [str(PDFLATEX), "-interaction=nonstopmode", "-halt-on-error", "report.tex"],
+            [program("pdflatex"), "-interaction=nonstopmode", "-halt-on-error", "report.tex"],
             cwd=place,
             capture_output=True,
             encoding="latin-1",

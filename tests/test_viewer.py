@@ -25,8 +25,10 @@ from noveltree.protocol import make_protocol, play_episode
 from noveltree.simulators import Atari, Corridor
 from noveltree.tree import UNIFORM, Lookahead, Node
 from noveltree.trial import train
+from noveltree.viewer import past
 from noveltree.viewer.columns import Columns, columns_of, grow_again
 from noveltree.viewer.export import export_page
+from noveltree.viewer.filming import film_kept
 from noveltree.viewer.marks import _pair, marks
 from noveltree.viewer.messages import (
     LARGEST_COMMAND,
@@ -39,13 +41,14 @@ from noveltree.viewer.messages import (
     Seek,
     Spend,
     pack,
+    pack_all,
     parse_command,
     unpack,
 )
 from noveltree.viewer.pictures import Painter, picture_of
 from noveltree.viewer.recorded import watch_recorded
 from noveltree.viewer.seat import Seat
-from noveltree.viewer.stage import Spec
+from noveltree.viewer.spec import Spec
 from noveltree.viewer.video import render_with_tree
 from noveltree.viewer.watched_budget import Watched
 from noveltree.viewer.watching import Watching
@@ -476,6 +479,54 @@ class TestWorlds:
         assert next(stage.of_kind("film"))["frames"] == 1
         assert not any(state["error"] for state in stage.of_kind("state"))
 
+    @pytest.mark.parametrize(
+        ("game", "choices"),
+        [("breakout", {"sticky_actions": 0.25}), ("FrozenLake-v1", {"agent": "uct"}), ("FrozenLake-v1", {})],
+    )
+    def test_where_chance_decides_nodes_of_decisions_before_tell_what_they_told_then(
+        self, game: str, choices: dict[str, Any]
+    ) -> None:
+        stage = StageForTests(spec_of(game, budget=20, **choices))
+        stage.obey(Go(do="decision"), Go(do="decision"))
+        t = stage.stage.t
+        _, columns = stage.tree(t)
+        numbers = columns.arrays["number"].tolist()
+        told = [stage.obey(LookAt(do="node", t=t, number=number))[-1] for number in numbers]
+        stage.obey(Act(do="act", action=0), Agent(do="agent", agent="bfs"))
+        stage.obey(Go(do="decision"), Agent(do="agent", agent=str(choices.get("agent", "riw-c"))))
+        again = [
+            stage.obey(LookAt(do="node", t=t, number=number), lookahead=columns.to_bytes())[-1]
+            for number in numbers
+        ]
+        for head, _ in (*told, *again):
+            head.pop("screen")  # whose palette has grown in the meantime
+        assert len(numbers) > 3
+        assert again[1:] == told[1:]
+
+    def test_what_chance_decided_is_forgotten_when_there_is_too_much(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(past, "MOST_OUTCOMES", 30)
+        stage = StageForTests(spec_of("FrozenLake-v1", budget=12))
+        for _ in range(4):
+            stage.obey(Go(do="decision"))
+        _, columns = stage.tree(0)
+        sent = stage.obey(LookAt(do="node", t=0, number=1), lookahead=columns.to_bytes())
+        assert "not kept any more" in sent[-1][0]["error"]
+
+    def test_what_a_decision_took_is_told_without_what_it_waited(self) -> None:
+        stage = StageForTests(spec_of("breakout", budget=10, seed=1))
+        begun = time.perf_counter()
+        stage.obey(Go(do="play"), Go(do="pause"))
+        stage.obey(Go(do="decision"))
+        assert 0 < stage.tree(stage.stage.t)[0]["seconds"] < time.perf_counter() - begun
+
+
+def frames_of(path: Path) -> np.ndarray:
+    """All frames of a video."""
+    video, frames = cv2.VideoCapture(str(path)), []
+    while (read := video.read())[0]:
+        frames.append(read[1])
+    return np.stack(frames)
+
 
 class TestFiles:
     def test_a_page_of_a_hundred_decisions_is_below_5_MB(self, tmp_path: Path) -> None:
@@ -491,12 +542,25 @@ class TestFiles:
     def test_an_episode_is_filmed_with_its_lookaheads(self, tmp_path: Path) -> None:
         file = recorded(tmp_path, make_protocol("breakout", budget=5, max_frames=60))
         render_with_tree(watch_recorded(file), tmp_path / "tree.mp4", scale=1, steps=range(1, 3))
-        width, height, frames = 0, 0, 0
-        video = cv2.VideoCapture(str(tmp_path / "tree.mp4"))
-        while (read := video.read())[0]:
-            height, width, _ = read[1].shape
-            frames += 1
-        assert (width, height, frames) == (160 + 314, 210, 30)
+        assert frames_of(tmp_path / "tree.mp4").shape == (30, 210, 160 + 314, 3)
+
+    def test_what_a_session_keeps_is_filmed_as_an_episode_is(self, tmp_path: Path) -> None:
+        """The same frames, made of what a page was sent and of what is planned again."""
+        file = recorded(tmp_path, make_protocol("breakout", budget=5, max_frames=60))
+        render_with_tree(watch_recorded(file), tmp_path / "planned.mp4")
+        stage = StageForTests(watch_recorded(file).spec())
+        for _ in range(5):
+            stage.obey(Go(do="decision"))
+        films = {head["t"]: pack(head, data) for head, data in stage.sent if head["kind"] == "film"}
+        trees = {
+            head["t"]: pack(head, data) for head, data in stage.sent if head["kind"] == "tree" and head["done"]
+        }
+        kept = pack_all(message for t in range(4) for message in (trees[t], films[t]))
+        world = next(stage.of_kind("world"))
+        film_kept(kept, tmp_path / "kept.mp4", rate=world["rate"], discount=world["discount"])
+        planned, seen = (frames_of(tmp_path / name) for name in ("planned.mp4", "kept.mp4"))
+        assert planned.shape == seen.shape == (60, 630, 480 + 944, 3)
+        assert np.array_equal(planned, seen)
 
     def test_the_python_of_the_documentation_runs(self, capsys: pytest.CaptureFixture[str]) -> None:
         text = (Path(__file__).parent.parent / "docs" / "watch.md").read_text()
@@ -515,4 +579,6 @@ class TestFiles:
         assert sum("kept" in title for title in titles[1:]) == 1
         assert "node 4, by RIGHT: novel, V = 0" in titles
         assert "▲ +2" in lookahead.to_svg()
-        assert "<svg" in lookahead._repr_html_()
+        html = lookahead._repr_html_()
+        assert "<svg" in html
+        assert not re.search(r"https?://(?!www\.w3\.org)|src=", html)

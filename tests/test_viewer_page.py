@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import cv2
 import pytest
 
+from noveltree.episodes import drive
 from noveltree.protocol import make_protocol
 from noveltree.viewer.export import export_page
 from noveltree.viewer.recorded import watch_recorded
@@ -32,6 +34,23 @@ UNNAMED = """() => [...document.querySelectorAll("button, select, input, canvas"
   const labelled = element.getAttribute("aria-label") || element.closest("label")?.textContent.trim();
   return !element.closest("[hidden]") && !labelled && !element.textContent.trim();
 }).map((element) => element.outerHTML)"""
+#: Every text that is seen, with its colour and the one behind it.
+TEXTS = """(() => {
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const found = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const texts = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE);
+    const own = texts.map((text) => text.data).join("").trim();
+    if (!own || !element.getClientRects().length || element.closest("svg, script, option")) continue;
+    let behind = null;
+    for (let each = element; each && !behind; each = each.parentElement) {
+      const colour = parse(getComputedStyle(each).backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) behind = colour.slice(0, 3);
+    }
+    found.push([own.slice(0, 40), parse(getComputedStyle(element).color).slice(0, 3), behind]);
+  }
+  return found;
+})()"""
 TOO_WIDE = """() => [...document.querySelectorAll("body *")].filter((element) =>
   element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5 &&
   !element.closest("dialog, .unseen")).map((element) => element.tagName + "#" + element.id)"""
@@ -374,6 +393,46 @@ class TestLooks:
             assert file.read_bytes().startswith(start)
             assert file.stat().st_size > 2_000
 
+    def test_the_episode_is_saved_as_mp4(self, shared: Page, tmp_path: Path) -> None:
+        page = shared
+        page.decide()
+        decisions = page.says(DECISIONS)
+        with page.page.expect_download(timeout=120_000) as download:
+            page.press("e")
+        file = tmp_path / download.value.suggested_filename
+        download.value.save_as(file)
+        assert file.name == "Breakout riw-c.mp4"
+        video = cv2.VideoCapture(str(file))
+        assert video.get(cv2.CAP_PROP_FRAME_COUNT) == 15 * decisions
+        assert (video.get(cv2.CAP_PROP_FRAME_WIDTH), video.get(cv2.CAP_PROP_FRAME_HEIGHT)) == (480 + 944, 630)
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_every_text_can_be_read_by_day_and_by_night(self, open_page: Open, scheme: str) -> None:
+        """The contrast that WCAG asks of texts, measured on what is shown."""
+        page = open_page(color_scheme=scheme)
+        page.pause()
+        page.page.locator("#compare").select_option("bfs")
+        page.decide()
+        page.until("document.querySelector('#tree-b .caption').textContent.includes('chooses')")
+        page.page.locator("#tree-a canvas").focus()
+        page.press("ArrowRight", "ArrowRight")
+        page.until("!document.getElementById('inspector').hidden")
+        page.press("h", "?")
+        faint = [(text, round(of, 2)) for text, *colours in page.says(TEXTS) if (of := contrast(*colours)) < 4.5]
+        assert faint == []
+
+
+def contrast(text: list[float], behind: list[float]) -> float:
+    """The ratio of WCAG 2, from 1 to 21."""
+
+    def luminance(colour: list[float]) -> float:
+        parts = [value / 255 for value in colour[:3]]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    dark, light = sorted((luminance(text), luminance(behind)))
+    return (light + 0.05) / (dark + 0.05)
+
 
 class TestRecorded:
     def test_a_recorded_episode_is_planned_again_up_to_the_cursor(self, open_page: Open, tmp_path: Path) -> None:
@@ -407,6 +466,39 @@ class TestRecorded:
         page.picture("exported")
         page.press("Escape", "k")
         page.until(f"{SHOWN} === '6:done'")
+
+
+def test_a_notebook_shows_a_lookahead_in_which_nodes_can_be_pointed_at(open_page: Open, tmp_path: Path) -> None:
+    """Two lookaheads in one page, as in a notebook, without anything from elsewhere."""
+    protocol = make_protocol("breakout", budget=40)
+    play = protocol.make_play(protocol.make_simulator(), seed=0, index=0)
+    drawn: list[str] = []
+    drive([play], decisions=2, on_choice=lambda play, choice: drawn.append(play.lookahead._repr_html_()))
+    (tmp_path / "notebook.html").write_text(f"<!doctype html><meta charset='utf-8'>{drawn[0]}<hr>{drawn[1]}")
+    page = open_page((tmp_path / "notebook.html").as_uri())
+    about, other = (
+        "document.querySelectorAll('[data-about]')[1].innerText",
+        "document.querySelector('[data-about]').innerText",
+    )
+    before, untouched = page.says(about), page.says(other)
+    assert "Point at a node" in before
+    marks = page.page.locator(".nt-widget").nth(1).locator("[data-node]")
+    marks.nth(12).hover()
+    assert page.says(about).startswith("node ")
+    assert "collected" in page.says(about)
+    page.page.mouse.move(0, 0)
+    assert page.says(about) == before
+    marks.nth(12).click()
+    page.page.mouse.move(0, 0)
+    selected = page.says(about)
+    assert selected.startswith("node ")
+    page.page.locator(".nt-widget svg").nth(1).focus()
+    page.press("ArrowLeft")
+    assert page.says(about) != selected
+    page.picture("notebook")
+    page.press("Escape")
+    assert page.says(about) == before
+    assert page.says(other) == untouched
 
 
 def test_a_page_of_another_origin_gets_nothing(browser: Any, server: Server, tmp_path: Path) -> None:

@@ -8,21 +8,28 @@ import json
 import os
 import signal
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from noveltree.protocol import make_protocol
+from noveltree.viewer.kept import Kept, Key
+from noveltree.viewer.mailbox import MOST_ANSWERS, Mailbox
 from noveltree.viewer.messages import LARGEST_COMMAND, unpack
-from noveltree.viewer.server import MOST_SESSIONS, allowed_hosts
-from noveltree.viewer.session import _MOST_ANSWERS, Mailbox
+from noveltree.viewer.server import _MOST_NONSENSE, allowed_hosts, make_app
+from noveltree.viewer.session import Session
+from noveltree.viewer.sessions import MOST_SESSIONS, Sessions
+from noveltree.viewer.watching import Watching
 from tests.support.command_line import Cli
 from tests.support.watching import Server, eventually, watching
 
 pytest.importorskip("starlette", reason="needs the extra watch")
 client = pytest.importorskip("websockets.sync.client")
 exceptions = pytest.importorskip("websockets.exceptions")
+uvicorn = pytest.importorskip("uvicorn")
 
 
 @pytest.fixture(scope="module")
@@ -234,6 +241,20 @@ class TestPages:
             page.send(json.dumps({"do": "act", "action": 1}))
             assert hear(page, "decision")["t"] == 3
 
+    def test_a_game_without_pictures_cannot_be_filmed_and_that_is_said(self, server: Server) -> None:
+        with connect(server) as page:
+            session = hear(page, "world")["session"]
+            for _ in range(_MOST_NONSENSE + 1):  # which is no nonsense
+                page.send(json.dumps({"do": "film"}))
+                assert "nothing to film" in hear(page, "refused")["error"]
+            page.send(json.dumps({"do": "act", "action": 1}))
+            hear(page, "film")
+            page.send(json.dumps({"do": "film"}))
+            assert "no pictures" in hear(page, "refused")["error"]
+        for name in (session, "x", "..", "%2e%2e"):
+            assert ask(server, f"/videos/{name}", Cookie=server.cookie)[0] == 404
+        assert ask(server, f"/videos/{session}")[0] == 403
+
     def test_sessions_are_bounded_in_number(self, server: Server) -> None:
         for _ in range(MOST_SESSIONS + 2):
             with connect(server) as page:
@@ -244,6 +265,90 @@ class TestPages:
                 hear(pages.enter_context(connect(server)), "world")
             with connect(server) as page:
                 assert "sessions" in hear(page, "failed")["error"]
+
+
+class Fake:
+    """A session without a process."""
+
+    def __init__(self, name: str, left: float | None = None) -> None:
+        self.name, self.left, self.closed = name, left, False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class TestEnds:
+    def test_a_session_that_nobody_looks_at_ends_and_others_do_not(self) -> None:
+        sessions = Sessions(Fake, gone_for=100.0)
+        seen, just_left, long_gone = (sessions.find(None) for _ in range(3))
+        just_left.left, long_gone.left = time.monotonic() - 90.0, time.monotonic() - 110.0
+        sessions.end_unseen()
+        assert [each.closed for each in (seen, just_left, long_gone)] == [False, False, True]
+        assert sessions.find(just_left.name) is just_left
+        assert sessions.find(long_gone.name) is not long_gone
+
+    def test_one_session_too_many_ends_the_one_that_was_left_first(self) -> None:
+        sessions = Sessions(Fake)
+        all_of_them = [sessions.find(None) for _ in range(MOST_SESSIONS)]
+        all_of_them[1].left, all_of_them[2].left = 20.0, 10.0
+        sessions.find(None)
+        assert [each.closed for each in all_of_them] == [False, False, True, False]
+        assert len(sessions) == MOST_SESSIONS
+
+    def test_the_process_of_a_session_ends_when_its_page_has_been_gone_for_a_while(self) -> None:
+        """A real server, whose patience is short."""
+        spec = Watching(make_protocol("corridor", budget=3), 0).spec()
+        listening = socket.create_server(("127.0.0.1", 0))
+        port, token = listening.getsockname()[1], "t" * 24
+        made: list[Session] = []
+
+        def make(name: str) -> Session:
+            made.append(Session(name, spec, None, []))
+            return made[-1]
+
+        app = make_app(make, token=token, host="127.0.0.1", port=port, gone_for=0.5)
+        running = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="websockets-sansio"))
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            there = Server(f"http://127.0.0.1:{port}/?token={token}", os.getpid())
+            eventually(lambda: running.started)
+            with connect(there) as page:
+                hear(page, "world")
+                pid = made[0].pid
+                time.sleep(1.2)
+                assert is_alive(pid)  # for as long as there is a page
+            eventually(lambda: not is_alive(pid), within=10)
+        finally:
+            running.should_exit = True
+            thread.join()
+
+
+def is_alive(pid: int | None) -> bool:
+    try:
+        os.kill(pid or 0, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+class TestKept:
+    def test_what_is_kept_is_bounded_and_what_was_not_seen_for_longest_goes(self) -> None:
+        kept = Kept(room=1000)
+        for t in range(30):
+            kept.put(Key("tree", t, "a"), bytes(100))
+            kept.see(Key("tree", 0, "a"))
+            assert kept.bytes <= 1000
+        assert list(kept.of_kind("tree", "a")) == [*range(21, 30), 0]
+
+    def test_what_is_put_again_counts_once_and_what_is_taken_back_not_at_all(self) -> None:
+        kept = Kept(room=1000)
+        for t in (3, 3, 4, 5):
+            kept.put(Key("tree", t, "a"), bytes(100))
+            kept.put(Key("film", t), bytes(10))
+        assert kept.bytes == 330
+        kept.forget_from(4)  # whose lookahead is still the one of this state
+        assert (kept.bytes, len(kept)) == (210, 3)
 
 
 class TestMailbox:
@@ -258,9 +363,9 @@ class TestMailbox:
     def test_what_a_slow_page_does_not_take_is_dropped_and_the_latest_is_kept(self) -> None:
         async def take() -> list[bytes]:
             mailbox = await self.fill()
-            assert len(mailbox) == _MOST_ANSWERS + 2
-            return [await mailbox.take() for _ in range(_MOST_ANSWERS + 2)]
+            assert len(mailbox) == MOST_ANSWERS + 2
+            return [await mailbox.take() for _ in range(MOST_ANSWERS + 2)]
 
         taken = asyncio.run(take())
         assert taken[-2:] == [b"tree 999", b"film 999"]
-        assert taken[0] == b"node %d" % (1000 - _MOST_ANSWERS)
+        assert taken[0] == b"node %d" % (1000 - MOST_ANSWERS)

@@ -8,7 +8,8 @@ from typing import Any
 
 from noveltree.viewer.columns import Columns
 from noveltree.viewer.messages import Command, Head, unpack
-from noveltree.viewer.stage import Spec, Stage
+from noveltree.viewer.spec import Spec
+from noveltree.viewer.stage import Stage
 
 
 class _OutOfCommands(Exception):

@@ -1,18 +1,25 @@
 // The decision: Q of the root's actions as bars, the chosen one and ties marked, and what it took.
 
 import { find, make, shown } from "./dom.ts";
-import type { TreeHead } from "./messages.ts";
+import type { Side, TreeHead } from "./messages.ts";
 
 export class Bars {
   private readonly place = find("bars");
   private readonly account = find("account");
   private rows: HTMLElement[] = [];
   private names: string[] = [];
+  /** The decision of the agent that plays, and that of the one it is compared with. */
+  private heads: Partial<Record<Side, TreeHead>> = {};
 
   constructor(private readonly act: (action: number) => void) {}
 
   /** One row for each action. */
-  begin(names: string[]): void {
+  begin(names: string[], compared: boolean): void {
+    if (!compared) {
+      delete this.heads.b;
+      this.showRows();
+    }
+    this.place.classList.toggle("two", compared);
     if (names.join("\n") === this.names.join("\n")) return;
     this.names = names;
     this.rows = names.map((name, action) => {
@@ -20,7 +27,7 @@ export class Bars {
         "button",
         { class: "bar", role: "listitem", tabindex: -1, title: `Execute ${name} yourself` },
         make("span", { class: "name" }, name),
-        make("span", { class: "track" }, make("span", { class: "fill" })),
+        make("span", { class: "tracks" }, track("a"), track("b")),
         make("span", { class: "q" }, "–"),
         make("span", { class: "flag" }),
       );
@@ -34,36 +41,58 @@ export class Bars {
   }
 
   show(head: TreeHead): void {
-    const values = head.values.filter((value): value is number => value !== null);
+    this.heads[head.side] = head;
+    if (this.heads.b && this.heads.b.t !== this.heads.a?.t) delete this.heads.b;
+    this.showRows();
+    if (head.side === "a") this.showAccount(head);
+  }
+
+  private showRows(): void {
+    const { a, b } = this.heads;
+    const values = [...(a?.values ?? []), ...(b?.values ?? [])].filter((value): value is number => value !== null);
     const most = Math.max(0, ...values);
     const least = Math.min(0, ...values);
     const width = most - least || 1;
     this.rows.forEach((row, action) => {
-      const value = head.values[action] ?? null;
-      const chosen = head.chosen === action;
-      const tied = head.tied.includes(action);
+      for (const [side, head] of [["a", a], ["b", b]] as const) {
+        const value = head?.values[action] ?? 0;
+        const fill = row.querySelector<HTMLElement>(`.fill.${side}`)!;
+        fill.style.left = `${((Math.min(0, value) - least) / width) * 100}%`;
+        fill.style.width = `${(Math.abs(value) / width) * 100}%`;
+      }
+      const chosen = a?.chosen === action;
+      const tied = a?.tied.includes(action) ?? false;
+      const theirs = b?.chosen === action;
       row.classList.toggle("chosen", chosen);
       row.classList.toggle("tied", tied);
-      const fill = row.querySelector<HTMLElement>(".fill")!;
-      fill.style.left = `${((Math.min(0, value ?? 0) - least) / width) * 100}%`;
-      fill.style.width = `${(Math.abs(value ?? 0) / width) * 100}%`;
-      row.querySelector(".q")!.textContent = head.done ? shown(value) : "…";
-      row.querySelector(".flag")!.textContent = chosen ? "▶ chosen" : tied ? "= tied" : "";
-      const what = chosen ? ", chosen" : tied ? ", tied" : "";
-      row.setAttribute("aria-label", `${this.names[action]!}: Q ${head.done ? shown(value) : "not known yet"}${what}`);
+      row.classList.toggle("theirs", theirs);
+      const known = a?.done ? shown(a.values[action]) : "…";
+      const other = b ? shown(b.values[action]) : null;
+      row.querySelector(".q")!.replaceChildren(known, ...(other === null ? [] : [make("small", {}, other)]));
+      const mine = chosen ? "▶ chosen" : tied ? "= tied" : "";
+      row.querySelector(".flag")!.replaceChildren(mine, ...(theirs ? [make("small", {}, `▷ ${b.agent}`)] : []));
+      const what = `${chosen ? ", chosen" : tied ? ", tied" : ""}${theirs ? `, chosen by ${b.agent}` : ""}`;
+      row.setAttribute("aria-label", `${this.names[action]!}: Q ${a?.done ? known : "not known yet"}${what}`);
     });
+  }
+
+  private showAccount(head: TreeHead): void {
     const spent = head.budget === null ? shown(head.interactions) : `${shown(head.interactions)} / ${shown(head.budget)}`;
-    const facts: [string, string][] = [
-      ["interactions", spent],
-      ["kept", shown(head.cached)],
-      ["pruned", shown(head.pruned)],
-      ["depth", shown(head.depth)],
-      ["nodes", shown(head.nodes)],
-      ["time", head.seconds ? `${shown(head.seconds * 1000, 3)} ms` : "–"],
+    const facts: [string, string, string][] = [
+      ["interactions", spent, "Calls of the simulator in this decision, of how many it may make"],
+      ["kept", shown(head.cached), "Nodes kept from the time step before"],
+      ["pruned", shown(head.pruned), "Nodes that showed nothing new"],
+      ["depth", shown(head.depth), "Of the deepest node that was added"],
+      ["nodes", shown(head.nodes), "Nodes of the lookahead"],
+      ["time", head.seconds ? `${shown(head.seconds * 1000, 3)} ms` : "–", "What planning took"],
     ];
-    if (head.solved) facts.push(["root", "solved"]);
+    if (head.solved) facts.push(["root", "solved", "Nothing is left to look at"]);
     this.account.replaceChildren(
-      ...facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value))),
+      ...facts.map(([name, value, title]) => make("div", { title }, make("dt", {}, name), make("dd", {}, value))),
     );
   }
+}
+
+function track(side: Side): HTMLElement {
+  return make("span", { class: `track ${side}` }, make("span", { class: `fill ${side}` }));
 }

@@ -2,7 +2,7 @@
 
 import type { Layout } from "./layout.ts";
 import { LANE, STEP } from "./layout.ts";
-import type { Theme } from "./theme.ts";
+import type { Theme } from "./colours.ts";
 import type { Status, Tree } from "./tree.ts";
 import { CACHED } from "./tree.ts";
 
@@ -27,6 +27,8 @@ export interface Scene {
   executed: readonly number[];
   newest: readonly number[];
   folded: ReadonlySet<number>;
+  /** The names of actions. */
+  actions: readonly string[];
 }
 
 /** Above this many nodes edges are straight and marks are plain. */
@@ -39,7 +41,7 @@ export function radius(view: View, nodes: number): number {
 }
 
 /** Larger where more is below, by orders of magnitude. */
-function sizeOf(tree: Tree, i: number, base: number): number {
+export function sizeOf(tree: Tree, i: number, base: number): number {
   return base * (0.85 + 0.12 * Math.log2(tree.subtree[i]!));
 }
 
@@ -55,8 +57,11 @@ export function drawScene(context: CanvasRenderingContext2D, scene: Scene, below
   drawPath(context, scene, scene.tree.best, theme.best, 3.4, []);
   drawPath(context, scene, scene.executed, theme.executed, 1.6, [4, 4]);
   drawPath(context, scene, scene.newest, theme.newest, 1.8, []);
+  const looked = scene.hovered ?? scene.selected;
+  if (looked !== null) drawPath(context, scene, scene.tree.pathTo(looked), theme.text, 1.4, []);
   drawMarks(context, scene, seen, base);
   drawRewards(context, scene, seen, base);
+  drawActions(context, scene, base);
   for (const [i, wide] of [
     [scene.hovered, 1.5],
     [scene.selected, 2.5],
@@ -70,16 +75,16 @@ export function drawScene(context: CanvasRenderingContext2D, scene: Scene, below
   }
 }
 
-function atX(scene: Scene, i: number): number {
+export function atX(scene: Scene, i: number): number {
   return scene.layout.x[i]! * scene.view.sx + scene.view.dx;
 }
 
-function atY(scene: Scene, i: number): number {
+export function atY(scene: Scene, i: number): number {
   return scene.layout.y[i]! * scene.view.sy + scene.view.dy;
 }
 
 /** The nodes that are in the window, or whose parent is. */
-function visible(scene: Scene, base: number): Int32Array {
+export function visible(scene: Scene, base: number): Int32Array {
   const { tree, layout, width, height, view } = scene;
   const seen = new Int32Array(tree.size);
   const margin = 12 + base;
@@ -118,8 +123,8 @@ function drawTimes(context: CanvasRenderingContext2D, scene: Scene, below: numbe
 }
 
 /** How wide an edge is, by how likely its action is: one of a few widths, to draw many at once. */
-const WIDTHS = [0.6, 1.1, 1.9, 3.2];
-function widthOf(share: number): number {
+export const WIDTHS = [0.6, 1.1, 1.9, 3.2];
+export function widthOf(share: number): number {
   return share < 0.08 ? 0 : share < 0.34 ? 1 : share < 0.67 ? 2 : 3;
 }
 
@@ -267,91 +272,22 @@ function drawRewards(context: CanvasRenderingContext2D, scene: Scene, seen: Int3
   }
 }
 
-const escape = (text: string) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
-
-/** The same as an SVG, for papers. */
-export function sceneToSvg(scene: Scene, title: string): string {
-  const { tree, theme, width, height } = scene;
-  const base = radius(scene.view, tree.size);
-  const seen = visible(scene, base);
-  const round = (value: number) => Number(value.toFixed(1));
-  const X = (i: number) => round(atX(scene, i));
-  const Y = (i: number) => round(atY(scene, i));
-  const link = (from: number, to: number) => {
-    const middle = round((atX(scene, from) + atX(scene, to)) / 2);
-    return `M${X(from)} ${Y(from)}C${middle} ${Y(from)} ${middle} ${Y(to)} ${X(to)} ${Y(to)}`;
-  };
-  const parts: string[] = [];
-  for (const kept of [true, false]) {
-    WIDTHS.forEach((wide, width) => {
-      const links = [...seen].filter(
-        (i) => tree.parent[i]! >= 0 && Boolean(tree.label[i]! & CACHED) === kept && widthOf(tree.share[i]!) === width,
-      );
-      if (!links.length) return;
-      const path = links.map((i) => link(tree.parent[i]!, i)).join("");
-      const colour = kept ? theme.edgeKept : theme.edge;
-      parts.push(`<path d="${path}" fill="none" stroke="${colour}" stroke-width="${wide}"/>`);
-    });
+/** The names of the root's actions at its children, the chosen one strong, where there is room for them. */
+function drawActions(context: CanvasRenderingContext2D, scene: Scene, base: number): void {
+  const { tree, theme, actions } = scene;
+  const children = tree.children[0]!.filter((i) => scene.layout.shown[i]);
+  const near = children.some((i, at) => at > 0 && Math.abs(atY(scene, i) - atY(scene, children[at - 1]!)) < 24);
+  if (near || STEP * scene.view.sx < 26) return;
+  context.textAlign = "center";
+  for (const i of children) {
+    const chosen = tree.action[i] === tree.head.chosen;
+    const [x, y] = [atX(scene, i), atY(scene, i) - sizeOf(tree, i, base) - 5];
+    const name = actions[tree.action[i]!] ?? "";
+    context.font = `${chosen ? "700 " : ""}10.5px system-ui, sans-serif`;
+    context.lineWidth = 3;
+    context.strokeStyle = theme.background;
+    context.strokeText(name, x, y); // so that it can be read above edges
+    context.fillStyle = chosen ? theme.best : theme.faint;
+    context.fillText(name, x, y);
   }
-  const paths: [readonly number[], string, number, string][] = [
-    [tree.best, theme.best, 3.4, ""],
-    [scene.executed, theme.executed, 1.6, ' stroke-dasharray="4 4"'],
-  ];
-  for (const [path, colour, wide, dash] of paths) {
-    const drawn = path.slice(1).map((i, at) => link(path[at]!, i));
-    if (drawn.length) {
-      parts.push(`<path d="${drawn.join("")}" fill="none" stroke="${colour}" stroke-width="${wide}"${dash}/>`);
-    }
-  }
-  for (const i of seen) {
-    const status = tree.status(i);
-    const colour = theme.status[status];
-    const r = sizeOf(tree, i, base);
-    const [x, y] = [X(i), Y(i)];
-    const a = round(0.8 * r);
-    const d = round(1.4 * r);
-    const about = `<title>node ${tree.number[i]!}: ${status}, V = ${Number(tree.value[i]!.toPrecision(4))}</title>`;
-    switch (status) {
-      case "novel":
-        parts.push(`<circle cx="${x}" cy="${y}" r="${round(r)}" fill="${colour}">${about}</circle>`);
-        break;
-      case "solved":
-        parts.push(
-          `<circle cx="${x}" cy="${y}" r="${round(r)}" fill="${theme.background}" stroke="${colour}" ` +
-            `stroke-width="1.6">${about}</circle>`,
-        );
-        break;
-      case "kept":
-        parts.push(
-          `<rect x="${round(x - a)}" y="${round(y - a)}" width="${2 * a}" height="${2 * a}" fill="${colour}">` +
-            `${about}</rect>`,
-        );
-        break;
-      case "pruned":
-        parts.push(
-          `<path d="M${x - a} ${y - a}l${2 * a} ${2 * a}m0 ${-2 * a}l${-2 * a} ${2 * a}" stroke="${colour}" ` +
-            `stroke-width="1.8" fill="none">${about}</path>`,
-        );
-        break;
-      case "terminal":
-        parts.push(`<path d="M${x} ${y - d}l${d} ${d}l${-d} ${d}l${-d} ${-d}z" fill="${colour}">${about}</path>`);
-        break;
-    }
-    const reward = tree.reward[i]!;
-    const parent = tree.parent[i]!;
-    if (reward && parent >= 0) {
-      const rx = round(0.4 * atX(scene, parent) + 0.6 * atX(scene, i));
-      const ry = round(0.25 * atY(scene, parent) + 0.75 * atY(scene, i) - 8);
-      const text = `${reward > 0 ? "▲ +" : "▼ "}${Number(reward.toPrecision(4))}`;
-      parts.push(
-        `<text x="${rx}" y="${ry}" fill="${reward > 0 ? theme.reward : theme.loss}" font-size="11" ` +
-          `font-family="sans-serif" text-anchor="middle">${text}</text>`,
-      );
-    }
-  }
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">` +
-    `<title>${escape(title)}</title><rect width="100%" height="100%" fill="${theme.background}"/>` +
-    `${parts.join("\n")}</svg>\n`
-  );
 }

@@ -19,14 +19,15 @@ export class Inspector {
     this.place.hidden = true;
   }
 
-  async show(head: NodeHead, data: Uint8Array, actions: string[], pinned: boolean): Promise<void> {
+  /** Show a node: beside the tree, which makes room, or above its left or right side, where the node is not. */
+  async show(head: NodeHead, data: Uint8Array, actions: string[], where: "beside" | "left" | "right"): Promise<void> {
     const mine = ++this.latest;
     const picture = head.screen ? (await decode(head.screen, data))[0] : undefined;
     if (mine !== this.latest) return;
     const parts: HTMLElement[] = [];
     const name = head.depth === 0 ? "The root" : `Node ${head.number}`;
     const titled = make("h2", {}, name);
-    if (pinned) {
+    if (where === "beside") {
       const button = make("button", { class: "icon", "aria-label": "Close", title: "Close (Escape)" }, "✕");
       button.addEventListener("click", this.close);
       titled.append(button);
@@ -38,6 +39,7 @@ export class Inspector {
     parts.push(path(head, actions), numbers(head));
     if (head.policy) parts.push(policy(head, actions));
     this.place.replaceChildren(...parts);
+    this.place.dataset.where = where;
     this.place.hidden = false;
   }
 

@@ -2,29 +2,25 @@
 
 import { Bars } from "./bars.ts";
 import { find, make, shown } from "./dom.ts";
-import { drawScene, sceneToSvg } from "./draw.ts";
+import type { Scene } from "./draw.ts";
 import { Game } from "./game.ts";
 import { Inspector } from "./inspector.ts";
 import type { Control } from "./keys.ts";
 import { face, install, joystick } from "./keys.ts";
+import { knownOf } from "./known.ts";
+import { fillLegend } from "./legend.ts";
 import type { Command, Decision, FilmHead, Message, NodeHead, Side, State, TreeHead, World } from "./messages.ts";
+import { savePng, saveSvg, saveVideo } from "./saving.ts";
 import type { Source } from "./source.ts";
 import { Connection, Recording } from "./source.ts";
 import type { Moment } from "./strip.ts";
 import { Strip } from "./strip.ts";
+import { noteDrawn } from "./timing.ts";
 import * as themes from "./theme.ts";
-import { STATUSES, Tree } from "./tree.ts";
+import { Tree } from "./tree.ts";
 import { TreeView } from "./treeview.ts";
 
 const SPEEDS: [number, string][] = [[0.1, "⅒×"], [0.25, "¼×"], [0.5, "½×"], [1, "1×"], [2, "2×"], [4, "4×"], [0, "max"]];
-const MARKS: Record<string, string> = { novel: "●", solved: "○", kept: "■", pruned: "✕", terminal: "◆" };
-const MEANINGS: Record<string, string> = {
-  novel: "novel: shows something that was not seen before",
-  solved: "solved: nothing is left to look at below",
-  kept: "kept from the time step before",
-  pruned: "pruned: nothing new",
-  terminal: "the game ends here",
-};
 const MOST_FILMS = 40;
 const HOVER = 60;
 /** How long something is said that passes. */
@@ -95,7 +91,7 @@ class Page {
       this.source = new Connection(listener, link.get("session") ?? sessionStorage.getItem("session"));
     }
     this.controls();
-    this.legend();
+    fillLegend();
     themes.apply();
     if (this.source instanceof Recording) {
       this.source.start();
@@ -147,6 +143,13 @@ class Page {
       case "gone":
         this.say(`The lookahead of decision ${head.t} is not kept any more.`);
         break;
+      case "filming":
+        this.say(`Making the video: ${head.done} of ${head.total} decisions.`);
+        break;
+      case "filmed":
+        this.say("The video is made.", "passing");
+        if (this.world) saveVideo(this.world.session, `${this.world.game} ${this.world.agent}`);
+        break;
       case "lost":
       case "failed":
       case "refused":
@@ -175,7 +178,8 @@ class Page {
     find("subtitle").textContent =
       `${record}${world.agent}${world.features ? ` · ${world.features}` : ""} · seed ${world.seed}` +
       (world.index ? `, episode ${world.index}` : "");
-    this.bars.begin(world.actions);
+    this.bars.begin(world.actions, world.compared !== null);
+    for (const view of Object.values(this.views)) view.actions = world.actions;
     fill(find("agent"), world.agents.map((agent) => [agent, agent]), world.agent);
     fill(find("compare"), [["", "nobody"], ...world.agents.map((agent): [string, string] => [agent, agent])], world.compared ?? "");
     find<HTMLInputElement>("budget").value = world.budget === null ? "" : String(world.budget);
@@ -215,11 +219,12 @@ class Page {
     const name = head.chosen === null ? "" : (this.world?.actions[head.chosen] ?? "");
     const what = head.done ? ` · chooses ${name}` : tree.newest().length ? " · planning" : "";
     view.show(tree, executed, growing, `${head.agent} · ${shown(head.nodes)} ${head.nodes === 1 ? "node" : "nodes"}${what}`);
+    this.bars.show(head);
     if (head.side === "a") {
-      this.bars.show(head);
       if (head.done && head.note) this.say(head.note, "note");
       else if (this.noted) this.say("");
     }
+    if (head.made !== undefined && head.done && head.side === "a") noteDrawn(head.made);
     document.body.dataset.shown = `${head.t}:${head.done ? "done" : "growing"}`;
     if (view.selected !== null && head.done) this.ask(head.side, tree.number[view.selected]!);
   }
@@ -234,7 +239,10 @@ class Page {
   private showNode(head: NodeHead, data: Uint8Array): void {
     if (head.t !== this.t || this.asked?.number !== head.number || this.asked.side !== head.side) return;
     const pinned = this.views.a.selected !== null || this.views.b.selected !== null;
-    void this.inspector.show(head, data, this.world?.actions ?? [], pinned);
+    const view = this.views[head.side];
+    const i = view.tree?.place(head.number);
+    const place = pinned ? "beside" : i !== undefined && view.x(i) > view.canvas.clientWidth / 2 ? "left" : "right";
+    void this.inspector.show(head, data, this.world?.actions ?? [], place);
     if (!pinned) return;
     const status = head.terminal ? "terminal" : head.novel ? (head.cached ? "kept" : "novel") : "pruned";
     const last = head.path.at(-1);
@@ -437,32 +445,7 @@ class Page {
   private showKnown(side: Side, number: number): void {
     const tree = this.views[side].tree;
     const i = tree?.place(number);
-    if (!tree || i === undefined) return;
-    const path = tree.pathTo(i).slice(1);
-    const label = tree.label[i]!;
-    const head: NodeHead = {
-      kind: "node",
-      t: this.t,
-      side,
-      number,
-      depth: tree.depth[i]!,
-      path: path.map((each) => tree.action[each]!),
-      reward: i ? tree.reward[i]! : 0,
-      collected: path.reduce((sum, each) => sum + tree.reward[each]!, 0),
-      value: tree.value[i]!,
-      q: i ? tree.reward[i]! + (this.world?.discount ?? 1) * tree.value[i]! : null,
-      policy: null,
-      uniform: false,
-      termination_cost: null,
-      visits: null,
-      novel: Boolean(label & 1),
-      solved: Boolean(label & 2),
-      cached: Boolean(label & 4),
-      terminal: Boolean(label & 8),
-      lives: null,
-      why: { tested: false, words: ["Its screen and its features are not in this file."] },
-    };
-    this.showNode(head, new Uint8Array());
+    if (tree && i !== undefined) this.showNode(knownOf(tree, i, side, this.world?.discount ?? 1), new Uint8Array());
   }
 
   private act(action: number): void {
@@ -521,8 +504,9 @@ class Page {
       { keys: ["+", "="], name: "Zoom in", run: () => { this.each((view) => { view.zoom(1.3); }); } },
       { keys: ["-"], name: "Zoom out", run: () => { this.each((view) => { view.zoom(1 / 1.3); }); } },
       { id: "link", keys: ["l"], icon: "link", name: "Copy a link to this decision", run: () => { void this.copyLink(); } },
-      { id: "png", keys: ["p"], face: "PNG", name: "Save this decision as PNG", run: () => { this.savePng(); } },
-      { id: "svg", keys: ["v"], face: "SVG", name: "Save this decision as SVG", run: () => { this.saveSvg(); } },
+      { id: "png", keys: ["p"], face: "PNG", name: "Save this decision as PNG", run: () => { this.save(savePng); } },
+      { id: "svg", keys: ["v"], face: "SVG", name: "Save this decision as SVG", run: () => { this.save(saveSvg); } },
+      { id: "mp4", keys: ["e"], face: "MP4", name: "Save the episode so far as MP4, with its lookaheads", run: () => { this.send({ do: "film" }); } },
       { id: "theme", keys: ["t"], icon: "theme", name: "Light or dark", run: () => { themes.choose(themes.isDark() ? "light" : "dark"); } },
       { id: "help", keys: ["?"], face: "?", name: "List the keys", run: () => { find<HTMLDialogElement>("keys").showModal(); } },
     ];
@@ -578,40 +562,13 @@ class Page {
     }
   }
 
+  private save(how: (scene: Scene, name: string) => void): void {
+    const scene = this.views.a.scene();
+    if (scene) how(scene, this.name());
+  }
+
   private name(): string {
     return `${this.world?.game ?? "noveltree"} ${this.views.a.tree?.head.agent ?? ""} decision ${this.t}`;
-  }
-
-  private savePng(): void {
-    const scene = this.views.a.scene();
-    if (!scene) return;
-    const canvas = document.createElement("canvas");
-    const scale = 2;
-    canvas.width = scene.width * scale;
-    canvas.height = scene.height * scale;
-    const context = canvas.getContext("2d")!;
-    context.setTransform(scale, 0, 0, scale, 0, 0);
-    drawScene(context, { ...scene, hovered: null });
-    canvas.toBlob((blob) => {
-      if (blob) save(blob, `${this.name()}.png`);
-    });
-  }
-
-  private saveSvg(): void {
-    const scene = this.views.a.scene();
-    if (scene) save(new Blob([sceneToSvg(scene, this.name())], { type: "image/svg+xml" }), `${this.name()}.svg`);
-  }
-
-  private legend(): void {
-    find("legend").replaceChildren(
-      ...STATUSES.map((status) =>
-        make("li", { title: MEANINGS[status]! }, make("span", { class: `mark ${status}`, "aria-hidden": true }, MARKS[status]!), status),
-      ),
-      make("li", { title: "The path of the greatest values" }, make("span", { class: "mark best", "aria-hidden": true }, "━"), "best path"),
-      make("li", { title: "What the episode did from here on" }, make("span", { class: "mark executed", "aria-hidden": true }, "┅"), "executed"),
-      make("li", { title: "The rollout that was made last" }, make("span", { class: "mark newest", "aria-hidden": true }, "─"), "newest rollout"),
-      make("li", { title: "A reward on the edge that pays it" }, make("span", { class: "mark reward", "aria-hidden": true }, "▲"), "reward"),
-    );
   }
 }
 
@@ -620,15 +577,6 @@ function fill(select: HTMLElement, options: [string, string][], value: string): 
   const same = select.options.length === options.length && options.every(([each], n) => select.options[n]?.value === each);
   if (!same) select.replaceChildren(...options.map(([each, name]) => make("option", { value: each }, name)));
   select.value = value;
-}
-
-function save(blob: Blob, name: string): void {
-  const link = make("a", { download: name.replace(/[^\w. -]/g, "") });
-  link.href = URL.createObjectURL(blob);
-  link.click();
-  setTimeout(() => {
-    URL.revokeObjectURL(link.href);
-  }, 1000);
 }
 
 const page = new Page();

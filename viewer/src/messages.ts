@@ -45,7 +45,6 @@ export interface Decision {
   cached: number;
   pruned: number;
   depth: number;
-  seconds: number;
   lives: number | null;
   by: "agent" | "human";
   agent: string;
@@ -72,6 +71,8 @@ export interface TreeHead {
   seconds: number;
   note: string;
   differs: boolean;
+  /** When it was made, in milliseconds since 1970; not in files. */
+  made?: number;
 }
 
 export interface PictureHead {
@@ -148,6 +149,8 @@ export type Head =
   | State
   | { kind: "history"; decisions: Decision[] }
   | { kind: "gone"; t: number }
+  | { kind: "filming"; done: number; total: number }
+  | { kind: "filmed" }
   | { kind: "lost" | "failed" | "refused"; error: string };
 
 export interface Message {
@@ -163,7 +166,7 @@ export function unpack(data: ArrayBuffer): Message {
 }
 
 export type Command =
-  | { do: "play" | "pause" | "decision" | "rollout" | "restart" }
+  | { do: "play" | "pause" | "decision" | "rollout" | "restart" | "film" }
   | { do: "speed"; speed: number }
   | { do: "budget"; budget: number }
   | { do: "agent"; agent: string }

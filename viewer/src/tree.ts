@@ -18,6 +18,7 @@ export class Tree {
   readonly reward: Float32Array;
   readonly value: Float32Array;
   readonly share: Float32Array;
+  readonly visits: Int32Array;
   readonly action: Uint16Array;
   readonly label: Uint8Array;
   readonly depth: Int32Array;
@@ -45,6 +46,7 @@ export class Tree {
     this.reward = new Float32Array(data, take(4), size);
     this.value = new Float32Array(data, take(4), size);
     this.share = new Float32Array(data, take(4), size);
+    this.visits = new Int32Array(data, take(4), size);
     this.action = new Uint16Array(data, take(2), size);
     this.label = new Uint8Array(data, take(1), size);
     this.depth = new Int32Array(size);

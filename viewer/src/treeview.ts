@@ -13,6 +13,9 @@ const REACH = 16;
 const MARGIN = 0.25;
 const SETTLED = 120;
 const EDGE = { left: 34, right: 46, top: 26, bottom: 34 };
+/** On phones, where buttons stand above the tree. */
+const NARROW = 500;
+const NARROW_TOP = 56;
 
 export interface Listener {
   /** Somebody points at a node, or at none. */
@@ -23,6 +26,8 @@ export interface Listener {
 export class TreeView {
   tree: Tree | null = null;
   selected: number | null = null;
+  /** The names of actions. */
+  actions: readonly string[] = [];
   readonly canvas = document.createElement("canvas");
   private readonly context: CanvasRenderingContext2D;
   private readonly label = document.createElement("p");
@@ -115,11 +120,12 @@ export class TreeView {
     this.fitted = true;
     if (!target || !canvas.clientWidth) return;
     const wide = canvas.clientWidth - EDGE.left - EDGE.right;
-    const high = canvas.clientHeight - EDGE.top - EDGE.bottom;
+    const above = canvas.clientWidth < NARROW ? NARROW_TOP : EDGE.top;
+    const high = canvas.clientHeight - above - EDGE.bottom;
     const { right, top, bottom } = target.bounds;
     const sx = Math.max(0.02, Math.min(1.7, wide / Math.max(right, STEP)));
     const sy = Math.max(0.002, Math.min(2.2, high / Math.max(bottom - top, LANE)));
-    const view = { sx, sy, dx: EDGE.left, dy: EDGE.top + high / 2 - (sy * (top + bottom)) / 2 };
+    const view = { sx, sy, dx: EDGE.left, dy: above + high / 2 - (sy * (top + bottom)) / 2 };
     if (smoothly) [this.viewFrom, this.viewTo] = [{ ...this.view }, view];
     else [this.view, this.viewTo] = [view, null];
     if (smoothly && !this.from) this.began = performance.now();
@@ -174,7 +180,8 @@ export class TreeView {
   scene(width = this.canvas.clientWidth, height = this.canvas.clientHeight): Scene | null {
     const { tree, shown, view, selected, hovered, executed, newest, folded } = this;
     if (!tree || !shown) return null;
-    return { tree, layout: shown, view, width, height, theme: theme(), selected, hovered, executed, newest, folded };
+    const { actions } = this;
+    return { tree, layout: shown, view, width, height, theme: theme(), selected, hovered, executed, newest, folded, actions };
   }
 
   /** Where a node is seen. */

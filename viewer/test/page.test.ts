@@ -3,6 +3,7 @@ import { joystick } from "../src/keys.ts";
 import { layOut, STEP } from "../src/layout.ts";
 import { unpack, type TreeHead } from "../src/messages.ts";
 import { bits } from "../src/pictures.ts";
+import { DARK, LIGHT } from "../src/colours.ts";
 import { Tree } from "../src/tree.ts";
 
 interface Row {
@@ -16,13 +17,14 @@ interface Row {
 /** A lookahead as the server sends it: nodes are numbered from 7 on. */
 function tree(rows: Row[], chosen: number | null = null): Tree {
   const size = rows.length;
-  const data = new ArrayBuffer(size * 23);
+  const data = new ArrayBuffer(size * 27);
   const columns: [number, (row: Row, n: number, at: number, view: DataView) => void][] = [
     [4, (row, _, at, view) => { view.setInt32(at, row.parent, true); }],
     [4, (_, n, at, view) => { view.setInt32(at, 7 + n, true); }],
     [4, (row, _, at, view) => { view.setFloat32(at, row.reward ?? 0, true); }],
     [4, (row, _, at, view) => { view.setFloat32(at, row.value ?? 0, true); }],
     [4, (_, __, at, view) => { view.setFloat32(at, 0.5, true); }],
+    [4, (_, n, at, view) => { view.setInt32(at, n, true); }],
     [2, (row, _, at, view) => { view.setUint16(at, row.action ?? 0, true); }],
     [1, (row, _, at, view) => { view.setUint8(at, row.label ?? 1); }],
   ];
@@ -110,6 +112,30 @@ describe("messages", () => {
 
   it("mark places bit by bit, the highest first", () => {
     expect([...bits(btoa(String.fromCharCode(0b10100000, 0b10000000)), 9)]).toEqual([1, 0, 1, 0, 0, 0, 0, 0, 1]);
+  });
+});
+
+describe("colours", () => {
+  /** The ratio of WCAG 2, from 1 to 21. */
+  const contrast = (one: string, other: string): number => {
+    const luminance = (colour: string) => {
+      const [red, green, blue] = [1, 3, 5].map((at) => {
+        const part = parseInt(colour.slice(at, at + 2), 16) / 255;
+        return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+      }) as [number, number, number];
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    };
+    const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b) as [number, number];
+    return (light + 0.05) / (dark + 0.05);
+  };
+
+  it.each([["light", LIGHT], ["dark", DARK]] as const)("of the canvas can be seen: %s", (_, theme) => {
+    for (const colour of [theme.text, theme.faint, theme.best, theme.reward, theme.loss, theme.status.novel, theme.status.pruned]) {
+      expect(contrast(colour, theme.background)).toBeGreaterThanOrEqual(4.5); // words are written in these
+    }
+    for (const colour of [...Object.values(theme.status), theme.newest, theme.executed, theme.edge]) {
+      expect(contrast(colour, theme.background)).toBeGreaterThanOrEqual(3); // marks and lines
+    }
   });
 });
 

@@ -103,8 +103,13 @@ def write_video(
         first = next(frames)
     except StopIteration:
         raise InputError("There is nothing to film: the episode has no such steps.") from None
-    scale = scale or max(1, min(LARGEST_SCALE, _HEIGHT // first.shape[0]))
+    scale = scale or usual_scale(first)
     _encode(first, frames, path, rate=rate / every, scale=scale, palette=palette)
+
+
+def usual_scale(frame: Frame) -> int:
+    """How often a picture is enlarged unless it is said."""
+    return max(1, min(LARGEST_SCALE, _HEIGHT // int(frame.shape[0])))
 
 
 def _film(

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 #: Pixels between time steps, and between neighbours.
 STEP, LANE = 34.0, 14.0
-_MARGIN = 24.0
+MARGIN = 24.0
 #: Colours that people who see few colours can tell apart (Okabe and Ito, 2008).
 COLOURS = {
     "novel": "#0072b2",
     "solved": "#00795a",
     "kept": "#7b8894",
-    "pruned": "#d55e00",
+    "pruned": "#bd5200",
     "terminal": "#5b4b00",
-    "edge": "#8797a6",
-    "best": "#b06a00",
-    "reward": "#b06a00",
+    "edge": "#8090a0",
+    "best": "#a05f00",
+    "reward": "#a05f00",
     "loss": "#b3261e",
 }
 
@@ -76,48 +76,49 @@ def best_path(lookahead: Lookahead) -> list[Node]:
     return path
 
 
-def to_svg(lookahead: Lookahead, *, title: str = "") -> str:
-    """A lookahead as SVG."""
+def edge(above: Place, below: Place) -> str:
+    """The curve from a node to one below it, as a path of SVG."""
+    (px, py), (x, y) = ((place.x + MARGIN, place.y + MARGIN) for place in (above, below))
+    middle = (px + x) / 2
+    return f"M{px:g} {py:g}C{middle:g} {py:g} {middle:g} {y:g} {x:g} {y:g}"
+
+
+def to_svg(lookahead: Lookahead, *, title: str = "", tabindex: int | None = None) -> str:
+    """A lookahead as SVG; with a `tabindex` if it can have the keyboard's focus."""
     places = lay_out(lookahead)
-    width = max(place.x for place in places.values()) + 2 * _MARGIN
-    height = max(place.y for place in places.values()) + 2 * _MARGIN
+    width = max(place.x for place in places.values()) + 2 * MARGIN
+    height = max(place.y for place in places.values()) + 2 * MARGIN
     actions = lookahead.simulator.actions
     best = set(best_path(lookahead))
     edges, strong, marks = list[str](), list[str](), list[str]()
-    for node, (x, y) in places.items():
-        x, y = x + _MARGIN, y + _MARGIN
+    for i, (node, place) in enumerate(places.items()):
+        x, y = place.x + MARGIN, place.y + MARGIN
         parent = node.parent
         if node is not lookahead.root and parent is not None:
-            px, py = (value + _MARGIN for value in places[parent])
-            middle = (px + x) / 2
-            line = f"M{px:g} {py:g}C{middle:g} {py:g} {middle:g} {y:g} {x:g} {y:g}"
-            (strong if node in best else edges).append(line)
+            (strong if node in best else edges).append(edge(places[parent], place))
             if node.reward:
                 kind, sign = ("reward", "▲ +") if node.reward > 0 else ("loss", "▼ ")
                 marks.append(
-                    f'<text x="{middle:g}" y="{y - 5:g}" fill="{COLOURS[kind]}" font-size="10" '
+                    f'<text x="{x - STEP / 2:g}" y="{y - 5:g}" fill="{COLOURS[kind]}" font-size="10" '
                     f'text-anchor="middle">{sign}{node.reward:g}</text>'
                 )
-        marks.append(_mark(node, x, y, _about(node, lookahead, actions)))
+        marks.append(f'<g data-node="{i}">{_mark(node, x, y, _about(node, lookahead, actions))}</g>')
+    focus = "" if tabindex is None else f' tabindex="{tabindex}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-        f'height="{height:g}" font-family="sans-serif" role="img">'
-        f"<title>{escape(title or _summary(lookahead))}</title>"
+        f'height="{height:g}" font-family="sans-serif" role="img"{focus}>'
+        f"<title>{escape(title or summary(lookahead))}</title>"
         f'<rect width="100%" height="100%" fill="#ffffff"/>'
         f'<path d="{"".join(edges)}" fill="none" stroke="{COLOURS["edge"]}"/>'
         f'<path d="{"".join(strong)}" fill="none" stroke="{COLOURS["best"]}" stroke-width="2.5"/>'
-        f"{''.join(marks)}</svg>"
+        '<path data-path="" d="" fill="none" stroke="#17202a" stroke-width="1.4" style="display:none"/>'
+        f"{''.join(marks)}"
+        '<circle data-ring="" r="8" fill="none" stroke="#17202a" stroke-width="1.8" style="display:none" '
+        'pointer-events="none"/></svg>'
     )
 
 
-def to_html(lookahead: Lookahead) -> str:
-    """What a notebook shows: the drawing, in a box that scrolls, and what it is."""
-    return (
-        f'<div style="overflow:auto;max-height:480px">{to_svg(lookahead)}</div><p>{escape(_summary(lookahead))}</p>'
-    )
-
-
-def _summary(lookahead: Lookahead) -> str:
+def summary(lookahead: Lookahead) -> str:
     nodes = sum(1 for _ in lookahead.nodes())
     return (
         f"{nodes:,} nodes, {lookahead.interactions:,} interactions, {lookahead.cached:,} kept, "

@@ -9,7 +9,7 @@ import numpy as np
 
 from noveltree.errors import InputError, NoveltreeError, SimulatorError
 from noveltree.simulators.simulator import Draw, Simulator, State, TellsApart, Transition, chance_of
-from noveltree.tree import drawing
+from noveltree.tree import drawing, widget
 from noveltree.tree.base_policy import BasePolicy
 from noveltree.tree.node import HISTORY, Node, outcomes
 
@@ -224,7 +224,7 @@ class Lookahead:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        return drawing.to_html(self)
+        return widget.to_html(self)
 
     def _node(
         self, state: State, parent: Node | None, action: int | None, reward: float, terminal: bool, time: int

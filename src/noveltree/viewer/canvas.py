@@ -23,10 +23,11 @@ class Canvas:
         self._smooth = smooth
         self._pixels = np.empty((height * smooth, width * smooth, 3), dtype=np.uint8)
         self._background = colour_of(background)
-        self.clear()
+        self._pixels[:] = self._background
+        self._empty = self._pixels.copy()
 
     def clear(self) -> None:
-        self._pixels[:] = self._background
+        np.copyto(self._pixels, self._empty)
 
     def line(self, x0: float, y0: float, x1: float, y1: float, width: float, colour: str) -> None:
         """A curve from left to right that begins and ends horizontally."""
@@ -42,10 +43,23 @@ class Canvas:
     def picture(self) -> NDArray[np.uint8]:
         """What was drawn, in its true size."""
         height, width, _ = self._pixels.shape
-        k = self._smooth
-        blocks = self._pixels.reshape(height // k, k, width // k, k, 3)
-        picture: NDArray[np.uint8] = (blocks.sum(axis=(1, 3), dtype=np.uint16) // (k * k)).astype(np.uint8)
+        picture = np.empty((height // self._smooth, width // self._smooth, 3), dtype=np.uint8)
+        _shrink(self._pixels, self._smooth, picture)
         return picture
+
+
+@kernel
+def _shrink(pixels: NDArray[np.uint8], k: int, picture: NDArray[np.uint8]) -> None:
+    """The mean of every k x k pixels."""
+    height, width, _ = picture.shape
+    for row in range(height):
+        for column in range(width):
+            for channel in range(3):
+                total = 0
+                for y in range(k * row, k * row + k):
+                    for x in range(k * column, k * column + k):
+                        total += pixels[y, x, channel]
+                picture[row, column, channel] = total // (k * k)
 
 
 @kernel

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import re
-import struct
 import zlib
 from collections.abc import Callable
 from importlib import resources
@@ -14,7 +13,7 @@ from pathlib import Path
 from noveltree.errors import InputError
 from noveltree.records.files import write_atomically
 from noveltree.viewer.columns import Columns
-from noveltree.viewer.messages import Command, Go, Head, LookAt, Seek, pack, unpack
+from noveltree.viewer.messages import Command, Go, Head, LookAt, Seek, pack, pack_all, unpack
 from noveltree.viewer.stage import Stage
 from noveltree.viewer.watching import Watching
 
@@ -84,6 +83,7 @@ def _messages(watching: Watching, steps: range, progress: Progress) -> list[byte
         if not trees:
             break
         head, data = trees[-1]
+        del head["made"]  # the same episode gives the same file
         shown += [pack(head, data), *_nodes(head, Columns.from_bytes(head["nodes"], data), obey)]
         progress(t + 1 - steps.start, len(steps))
     films = [pack(head, data) for head, data in obey(Go(do="decision")) if head["kind"] == "film"]
@@ -129,7 +129,7 @@ def _page(messages: list[bytes]) -> bytes:
     script, style = ((place / "assets" / name).read_text() for name in ("page.js", "page.css"))
     if "</script" in script:
         raise InputError("The page's script cannot stand within a page.")
-    data = zlib.compress(b"".join(struct.pack("<I", len(each)) + each for each in messages), _SMALLEST)
+    data = zlib.compress(pack_all(messages), _SMALLEST)
     html = re.sub(r"<script[^>]*></script>", "", html)
     html = re.sub(r'<link rel="stylesheet"[^>]*>', lambda _: f"<style>{style}</style>", html)
     policy = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}" />'

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal
 
 import pydantic
@@ -37,6 +38,21 @@ def unpack(message: bytes) -> tuple[Head, bytes]:
     (length,) = _LENGTH.unpack_from(message)
     end = _LENGTH.size + length
     return json.loads(message[_LENGTH.size : end]), message[end:]
+
+
+def pack_all(messages: Iterable[bytes]) -> bytes:
+    """Messages one after another, each behind its length."""
+    return b"".join(_LENGTH.pack(len(message)) + message for message in messages)
+
+
+def unpack_all(data: bytes) -> Iterator[tuple[Head, bytes]]:
+    """The messages that were packed together."""
+    start = 0
+    while start < len(data):
+        (length,) = _LENGTH.unpack_from(data, start)
+        start += _LENGTH.size
+        yield unpack(data[start : start + length])
+        start += length
 
 
 class _Command(BaseModel):
@@ -120,8 +136,14 @@ class LookAt(_Command):
     side: Side = "a"
 
 
+class Film(_Command):
+    """Make a video of the decisions that are kept."""
+
+    do: Literal["film"]
+
+
 Command = Annotated[
-    Go | Speed | Spend | Agent | Compare | Act | Seek | Rewind | See | LookAt, Field(discriminator="do")
+    Go | Speed | Spend | Agent | Compare | Act | Seek | Rewind | See | LookAt | Film, Field(discriminator="do")
 ]
 _COMMAND: TypeAdapter[Command] = TypeAdapter(Command)
 

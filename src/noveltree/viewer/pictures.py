@@ -57,6 +57,16 @@ class Painter:
         return head, zlib.compress(changes.tobytes(), _FASTEST)
 
 
+def unpaint(head: Head, data: bytes) -> list[Picture]:
+    """The pictures that were encoded."""
+    shape = (head["frames"], head["height"], head["width"])
+    changes = np.frombuffer(zlib.decompress(data), dtype=np.uint8)
+    raw = np.bitwise_xor.accumulate(changes.reshape(*shape, *([3] if head["channels"] == 3 else [])), axis=0)
+    if head["channels"] == 1:
+        raw = np.frombuffer(bytes.fromhex(head["palette"]), dtype=np.uint8).reshape(-1, 3)[raw]
+    return list(raw)
+
+
 def picture_of(observation: NDArray[Any]) -> Picture | None:
     """What is observed as a picture; None if it is no image."""
     if observation.ndim not in (2, 3) or observation.dtype.kind not in "bu":

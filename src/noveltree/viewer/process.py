@@ -1,4 +1,4 @@
-"""A planning process: a stage at the other end of a pipe, which ends with whoever holds this end."""
+"""Processes that work for a session, each at the other end of a pipe: they end with whoever holds this end."""
 
 from __future__ import annotations
 
@@ -14,21 +14,27 @@ from noveltree.errors import NoveltreeError
 from noveltree.signals import INTERRUPTS
 from noveltree.simulators.permission import permissions, take_over
 from noveltree.viewer.messages import Command, pack, parse_command, unpack
-from noveltree.viewer.stage import Spec, Stage
+from noveltree.viewer.spec import Spec
+from noveltree.viewer.stage import Stage
 
 _SPAWN = multiprocessing.get_context("spawn")
 
 
-class PlanningProcess:
-    """Starts a stage in a process of its own; what it sends is handed to `receive`, in a thread."""
+class Process:
+    """Runs something in a process of its own; what it sends is handed to `receive`, in a thread."""
 
-    def __init__(self, spec: Spec, receive: Callable[[bytes], None], ended: Callable[[], None]) -> None:
-        """`ended` is called once, when the process is gone: it was closed, failed, or was killed."""
+    def __init__(
+        self,
+        target: Callable[..., None],
+        *arguments: object,
+        receive: Callable[[bytes], None],
+        ended: Callable[[], None],
+    ) -> None:
+        """`target` is called with a connection and the arguments. `ended` is called once, when the process is gone:
+        it was closed, has done what it had to, failed, or was killed."""
         self._here, there = _SPAWN.Pipe()
         self._sending = threading.Lock()
-        self._process = _SPAWN.Process(
-            target=_perform, args=(there, spec.model_dump_json(), permissions()), daemon=True
-        )
+        self._process = _SPAWN.Process(target=target, args=(there, *arguments), daemon=True)
         self._process.start()
         there.close()
         self._thread = threading.Thread(target=self._listen, args=(receive, ended), daemon=True)
@@ -60,6 +66,11 @@ class PlanningProcess:
             self._here.close()
 
 
+def start_planning(spec: Spec, receive: Callable[[bytes], None], ended: Callable[[], None]) -> Process:
+    """A process with a stage on which the episode is shown."""
+    return Process(_perform, spec.model_dump_json(), permissions(), receive=receive, ended=ended)
+
+
 class _Pipe:
     """The commands that come through a pipe."""
 
@@ -74,11 +85,16 @@ class _Pipe:
         return parse_command(json.dumps(head)), payload
 
 
+def ignore_interrupts() -> None:
+    """Whoever started the server is asked, and ends this process."""
+    for number in INTERRUPTS:
+        signal.signal(number, signal.SIG_IGN)
+
+
 def _perform(connection: Connection, spec: str, allowed: dict[str, str]) -> None:
     """What runs in the process."""
     take_over(allowed)
-    for number in INTERRUPTS:  # whoever started the server is asked, and ends this one
-        signal.signal(number, signal.SIG_IGN)
+    ignore_interrupts()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
             Stage(Spec.model_validate_json(spec), _Pipe(connection), connection.send_bytes).run()

@@ -7,28 +7,25 @@ import contextlib
 import ipaddress
 import secrets
 import socket
-import time
 from collections.abc import AsyncIterator, Callable
 from importlib import resources
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from noveltree.errors import InputError
+from noveltree.viewer.mailbox import Mailbox
 from noveltree.viewer.messages import LARGEST_COMMAND, pack, parse_command
-from noveltree.viewer.session import Mailbox, Session
+from noveltree.viewer.session import Session
+from noveltree.viewer.sessions import GONE_FOR, Sessions
 
-#: Sessions at once, each with a process; one more ends the one that nobody has looked at for longest.
-MOST_SESSIONS = 4
 #: Pages that may look at one session.
 MOST_PAGES = 8
-#: Seconds after which a session ends that no page looks at.
-GONE_FOR = 300.0
 _LOOKED_AFTER_EVERY = 5.0
 #: Nonsense that a page may send before it is cut off.
 _MOST_NONSENSE = 8
@@ -112,9 +109,9 @@ def allowed_hosts(host: str, port: int) -> Callable[[str], bool]:
     return allowed
 
 
-def make_app(make_session: MakeSession, *, token: str, host: str, port: int) -> ASGIApp:
-    """The server. `make_session` starts a session of the name it is given."""
-    sessions: dict[str, Session] = {}
+def make_app(make_session: MakeSession, *, token: str, host: str, port: int, gone_for: float = GONE_FOR) -> ASGIApp:
+    """The server. `make_session` starts a session of the name it is given; it ends when nobody sees it so long."""
+    sessions = Sessions(make_session, gone_for=gone_for)
     files = _files()
 
     async def page(request: Request) -> Response:
@@ -124,23 +121,17 @@ def make_app(make_session: MakeSession, *, token: str, host: str, port: int) -> 
         content, kind = files[name]
         return Response(content, media_type=kind, headers=_HEADERS)
 
-    def find(name: str | None) -> Session:
-        if name is not None and name in sessions:
-            return sessions[name]
-        if len(sessions) >= MOST_SESSIONS:
-            idle = [each for each in sessions.values() if each.left is not None]
-            if not idle:
-                raise InputError(f"{MOST_SESSIONS} sessions are being watched: close one of their pages first.")
-            oldest = min(idle, key=lambda each: each.left or 0.0)
-            sessions.pop(oldest.name).close()
-        made = make_session(secrets.token_urlsafe(9))
-        sessions[made.name] = made
-        return made
+    async def video(request: Request) -> Response:
+        session = sessions.get(request.path_params["session"])
+        path = None if session is None else session.video
+        if path is None:
+            return PlainTextResponse("There is no such video.", status_code=404, headers=_HEADERS)
+        return FileResponse(path, media_type="video/mp4", headers=_HEADERS)
 
     async def connect(socket: WebSocket) -> None:
         await socket.accept()
         try:
-            session = find(socket.query_params.get("session"))
+            session = sessions.find(socket.query_params.get("session"))
             if session.pages >= MOST_PAGES:
                 raise InputError(f"{MOST_PAGES} pages look at this session already.")
         except InputError as error:
@@ -156,25 +147,22 @@ def make_app(make_session: MakeSession, *, token: str, host: str, port: int) -> 
             session.leave(mailbox)
 
     async def look_after() -> None:
-        """End sessions that nobody has looked at for a while."""
         while True:
-            await asyncio.sleep(_LOOKED_AFTER_EVERY)
-            for session in list(sessions.values()):
-                if session.left is not None and time.monotonic() - session.left > GONE_FOR:
-                    sessions.pop(session.name).close()
+            await asyncio.sleep(min(_LOOKED_AFTER_EVERY, gone_for))
+            sessions.end_unseen()
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         looking = asyncio.create_task(look_after())
         yield
         looking.cancel()
-        for session in sessions.values():
-            session.close()
+        sessions.close()
 
     app = Starlette(
         routes=[
             Route("/", page, methods=["GET"]),
             Route("/assets/{name}", page, methods=["GET"]),
+            Route("/videos/{session}", video, methods=["GET"]),
             WebSocketRoute("/watch", connect),
         ],
         lifespan=lifespan,

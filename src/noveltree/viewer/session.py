@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict, deque
 from collections.abc import Callable
-from typing import NamedTuple
+from pathlib import Path
 
+from noveltree.errors import InputError
 from noveltree.records import EpisodeRecord
-from noveltree.viewer.messages import Agent, Command, Go, Head, LookAt, See, Seek, Spend, pack, unpack
-from noveltree.viewer.process import PlanningProcess
-from noveltree.viewer.stage import Spec
+from noveltree.viewer.filming import Filming
+from noveltree.viewer.kept import Kept, Key
+from noveltree.viewer.mailbox import MOST_ANSWERS, Mailbox
+from noveltree.viewer.messages import Agent, Command, Film, Go, Head, LookAt, See, Seek, Spend, pack, unpack
+from noveltree.viewer.process import Process, start_planning
+from noveltree.viewer.spec import Spec
 
-#: Bytes of lookaheads and films that a session keeps; the oldest go first.
+#: Bytes of lookaheads and films that a session keeps.
 KEPT = 96 * 2**20
-#: Answers that wait for a page which does not take them; then the oldest are dropped.
-_MOST_ANSWERS = 32
 #: Messages that wait for a page, above which it is told of all decisions at once instead of each.
 _MOST_WAITING = 48
 #: Seconds within which a page that is loaded again is back.
@@ -26,42 +27,6 @@ _MOST_FAILURES = 3
 _LASTING = 10.0
 
 
-class Key(NamedTuple):
-    """What a kept message shows: of which decision, and whose lookahead or the film."""
-
-    kind: str
-    t: int
-    side: str = ""
-
-
-class Mailbox:
-    """What a page has not taken yet: of everything that is shown only the latest, and a few answers."""
-
-    def __init__(self) -> None:
-        self._latest: OrderedDict[str, bytes] = OrderedDict()
-        self._answers: deque[bytes] = deque(maxlen=_MOST_ANSWERS)
-        self._there = asyncio.Event()
-
-    def show(self, slot: str, message: bytes) -> None:
-        """Put what replaces an earlier message in the same slot that was not taken."""
-        self._latest[slot] = message
-        self._there.set()
-
-    def answer(self, message: bytes) -> None:
-        self._answers.append(message)
-        self._there.set()
-
-    async def take(self) -> bytes:
-        """The next message: answers first, then what has waited longest."""
-        while not self._answers and not self._latest:
-            self._there.clear()
-            await self._there.wait()
-        return self._answers.popleft() if self._answers else self._latest.popitem(last=False)[1]
-
-    def __len__(self) -> int:
-        return len(self._answers) + len(self._latest)
-
-
 class Session:
     """An episode that is watched. All its methods are called in the server's event loop."""
 
@@ -69,8 +34,7 @@ class Session:
         self.name = name
         self._spec, self._record, self._agents = spec, record, agents
         self._pages: list[Mailbox] = []
-        self._kept: OrderedDict[Key, bytes] = OrderedDict()
-        self._kept_bytes = 0
+        self._kept = Kept(KEPT)
         self._decisions: list[Head] = []
         self._world: Head = {}
         self._state: Head = {}
@@ -78,6 +42,8 @@ class Session:
         self._failures = 0
         self._loop = asyncio.get_running_loop()
         self._closed = False
+        self._filming: Filming | None = None
+        self._filmed = True
         #: When the last page went; None while there is one.
         self.left: float | None = time.monotonic()
         self._process = self._start()
@@ -109,18 +75,19 @@ class Session:
         match command:
             case See(t=t):
                 for key in (Key("film", t - 1), Key("film", t), Key("tree", t, "a"), Key("tree", t, "b")):
-                    if (message := self._kept.get(key)) is not None:
-                        self._kept.move_to_end(key)
+                    if (message := self._kept.see(key)) is not None:
                         page.answer(message)
                 if Key("tree", t, "a") not in self._kept:
                     page.answer(pack({"kind": "gone", "t": t}))
             case LookAt(t=t, side=side):
                 kept = self._kept.get(Key("tree", t, side))
                 columns = b"" if kept is None or t == self._head else unpack(kept)[1]
-                self._asked = [*self._asked[-_MOST_ANSWERS:], (command, page)]
+                self._asked = [*self._asked[-MOST_ANSWERS:], (command, page)]
                 self._process.send(command, columns)
             case Seek(t=t) if t < self._head and Key("tree", t, "a") in self._kept:
                 self.obey(See(do="see", t=t), page)
+            case Film():
+                self._film(page)
             case _:
                 self._process.send(command)
                 self._remember(command)
@@ -129,6 +96,8 @@ class Session:
         """End the session and its process."""
         self._closed = True
         self._process.close()
+        if self._filming is not None:
+            self._filming.close()
 
     @property
     def _head(self) -> int:
@@ -151,18 +120,19 @@ class Session:
 
     # -- the process ----------------------------------------------------------------------------------------------
 
-    def _start(self) -> PlanningProcess:
+    def _start(self) -> Process:
         self._commands: dict[str, Command] = {}
         self._started = time.monotonic()
-        loop = self._loop
+        return start_planning(self._spec, self._later(self._take), self._later(self._process_ended))
 
-        def later(call: Callable[..., None], *arguments: object) -> None:
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(call, *arguments)
+    def _later(self, call: Callable[..., None]) -> Callable[..., None]:
+        """The call, made in the server's event loop by whichever thread asks for it."""
 
-        return PlanningProcess(
-            self._spec, lambda message: later(self._take, message), lambda: later(self._process_ended)
-        )
+        def later(*arguments: object) -> None:
+            if not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(call, *arguments)
+
+        return later
 
     def _process_ended(self) -> None:
         """Start another process where the one that is gone was."""
@@ -209,10 +179,10 @@ class Session:
                 self._show("state", message)
             case "tree":
                 if head["done"] or head["t"] == self._head:
-                    self._keep(Key("tree", head["t"], head["side"]), message)
+                    self._kept.put(Key("tree", head["t"], head["side"]), message)
                 self._show(f"tree-{head['side']}", message)
             case "film":
-                self._keep(Key("film", head["t"]), message)
+                self._kept.put(Key("film", head["t"]), message)
                 self._show("film", message)
             case "node":
                 self._answer(head, message)
@@ -240,17 +210,10 @@ class Session:
                 waiting.append((asked, page))
         self._asked = waiting
 
-    def _keep(self, key: Key, message: bytes) -> None:
-        self._kept_bytes += len(message) - len(self._kept.pop(key, b""))
-        self._kept[key] = message
-        while self._kept_bytes > KEPT and len(self._kept) > 1:
-            self._kept_bytes -= len(self._kept.popitem(last=False)[1])
-
     def _forget_from(self, t: int) -> None:
         """Forget decisions from `t` on: they were taken back."""
         del self._decisions[t:]
-        for key in [key for key in self._kept if (key.t >= t and key.kind == "film") or key.t > t]:
-            self._kept_bytes -= len(self._kept.pop(key))
+        self._kept.forget_from(t)
 
     def _show(self, slot: str, message: bytes) -> None:
         for page in self._pages:
@@ -258,6 +221,43 @@ class Session:
 
     def _tell(self, head: Head) -> None:
         self._show(head["kind"], pack(head))
+
+    # -- videos ---------------------------------------------------------------------------------------------------
+
+    def _film(self, page: Mailbox) -> None:
+        """Make a video of the decisions that are kept, one at a time."""
+        if not self._filmed:
+            page.answer(pack({"kind": "refused", "error": "A video is being made already."}))
+            return
+        if self._filming is not None:
+            self._filming.close()
+            self._filming = None
+
+        def take(message: bytes) -> None:
+            if unpack(message)[0]["kind"] == "filming":
+                page.show("filming", message)
+            else:
+                page.answer(message)
+
+        try:
+            self._filming = Filming(
+                self._kept.of_kind("tree", "a"),
+                self._kept.of_kind("film"),
+                self._world,
+                receive=self._later(take),
+                ended=self._later(self._filming_ended),
+            )
+            self._filmed = False
+        except InputError as error:
+            page.answer(pack({"kind": "refused", "error": str(error)}))
+
+    def _filming_ended(self) -> None:
+        self._filmed = True
+
+    @property
+    def video(self) -> Path | None:
+        """The video that was made last, if there is one."""
+        return self._filming.path if self._filming is not None and self._filming.path.is_file() else None
 
     def _recorded(self) -> Head | None:
         """The whole strip of a recorded episode, known before it is planned again."""

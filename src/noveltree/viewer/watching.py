@@ -8,7 +8,7 @@ from pathlib import Path
 from noveltree.agents import AGENTS
 from noveltree.protocol import Protocol
 from noveltree.records import EpisodeRecord
-from noveltree.viewer.stage import Spec
+from noveltree.viewer.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)
