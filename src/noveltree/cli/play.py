@@ -161,7 +161,11 @@ class _Progress:
 
 
 def _report_choice(choice: AutoChoice) -> None:
-    err.print(f"Agent: {choice.agent}. {choice.why}", soft_wrap=True)
+    budget = ""
+    if choice.budget is not None:
+        took = f"{1_000 * choice.seconds:.2g} ms" if choice.seconds < 1 else f"{choice.seconds:.3g} s"
+        budget = f", {choice.budget} interactions per decision (--budget) where a step takes {took}"
+    err.print(f"Agent: {choice.agent}{budget}. {choice.why}", soft_wrap=True)
 
 
 def _report_failure(file: Path) -> None:
