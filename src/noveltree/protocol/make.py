@@ -30,6 +30,7 @@ from noveltree.simulators import (
     SimulatorSettings,
     level_at,
     name_game,
+    outermost,
     start_at,
 )
 from noveltree.simulators.fingerprint import learn_clocks
@@ -206,8 +207,8 @@ def _look_at(
     observed = observed_by(agent, agent.settings(**own), learning)
     with contextlib.closing(kind.make(game, simulator_settings, observed)) as simulator:
         for levels in (simulator_settings.game_levels, simulator_settings.evaluation_levels):
-            if levels is not None:
-                start_at(simulator, level_at(levels, 0), game=game)  # complains about one that there is not
+            for level in () if levels is None else outermost(levels):
+                start_at(simulator, level, game=game)  # complains about one that there is not
         settings = settings_for(agent, simulator, own)
         chance = _chance(kind, game, simulator, chosen.chance)
         if chance == "sampled":
