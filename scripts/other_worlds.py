@@ -213,8 +213,6 @@ WORLDS = {
     "obstacles": _minigrid("Dynamic-Obstacles-6x6"),
     "minatar-breakout": _minatar("Breakout"),
     "minatar-freeway": _minatar("Freeway"),
-    "minatar-asterix": _minatar("Asterix"),
-    "minatar-seaquest": _minatar("Seaquest"),
 }
 
 

@@ -330,14 +330,18 @@ class TestBadInput:
             (None, "Line", "There is no file bad.py in "),
             ("", "Lin", "Unknown name in bad.py 'Lin'."),
             ("class Lina: pass", "Lin", "Unknown name in bad.py 'Lin'. Did you mean 'Lina'?"),
-            ("Line = 3", "Line", "bad.py:Line is a int, but a class or a function is expected"),
+            ("Line = 3", "Line", "bad.py:Line is of type int, but a class or a function is expected"),
             ("def Line(: pass", "Line", "bad.py cannot be imported: SyntaxError: "),
             ("import nowhere", "Line", "bad.py cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
             ("import sys; sys.exit(3)", "Line", "bad.py cannot be imported: it ends the process (exit code 3)."),
             ("def Line(): exit('no')", "Line", "bad.py:Line cannot be made: it ends the process (exit code no)."),
             ("def Line(): return 1 / 0", "Line", "bad.py:Line cannot be made: ZeroDivisionError: division by zero"),
-            ("def Line(): return 5", "Line", "bad.py:Line made a int, but a simulator with actions, start, step "),
-            ("class Line:\n actions = 'A', 'B'", "Line", "bad.py:Line made a Line without start, step, close, but"),
+            ("def Line(): return 5", "Line", "bad.py:Line made something of type int, but a simulator with "),
+            (
+                "class Line:\n actions = 'A', 'B'",
+                "Line",
+                "bad.py:Line made something of type Line without ",
+            ),
             ("def Line(size): pass", "Line", "bad.py:Line cannot be made without size: say --option size=VALUE"),
             ("def Line(size, /): pass", "Line", "bad.py:Line takes size by position only, but options have names."),
         ],
@@ -419,6 +423,11 @@ class TestBadInput:
         write_line(tmp_path, more="\nLine.step = lambda self, state, action: (state, 0.0, False)\n")
         with pytest.raises(SimulatorError, match=r"line.py:Line is no simulator yet. Walk 1, step 1"):
             make_protocol("line.py:Line")
+
+    def test_a_file_without_a_factory_is_told_what_is_missing(self, fresh: Cli, tmp_path: Path) -> None:
+        write_line(tmp_path)
+        told = fresh("play", "line.py").sentence
+        assert told.endswith("Name what makes a simulator in that file, too: line.py:Factory.")
 
     def test_training_that_is_refused_leaves_nothing_behind(self, fresh: Cli, tmp_path: Path) -> None:
         pytest.importorskip("torch")

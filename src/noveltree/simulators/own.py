@@ -74,8 +74,8 @@ class OwnKind(SimulatorKind):
                 return GymnasiumSimulator(made, chance=settings.chance)
             if not isinstance(made, Simulator):
                 raise InputError(
-                    f"{game} made a {type(made).__name__}{_lacking(made)}, but a simulator with actions, start, "
-                    "step and close is expected, or an environment of Gymnasium."
+                    f"{game} made something of type {type(made).__name__}{_lacking(made)}, but a simulator with "
+                    "actions, start, step and close is expected, or an environment of Gymnasium."
                 )
             if isinstance(made, GymnasiumSimulator):
                 if settings.chance not in (None, made.chance):
