@@ -10,7 +10,7 @@ import argparse
 import contextlib
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,7 +87,7 @@ class World:
 
     title: str
     make: Callable[[int], Simulator]
-    target: str
+    target: str = ""
     steps: int | None = None
     """Time steps after which an episode is truncated, if the simulator does not say."""
     levels: int = 1
@@ -138,6 +138,27 @@ class Measured:
     """CPU time per decision."""
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page with a table of worlds, by names, and of what agents reach there; the last of them is `auto`."""
+
+    file: Path
+    worlds: Mapping[str, World]
+    agents: Sequence[str]
+    about: str | None
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        agents = (f"`{agent}`" for agent in self.agents)
+        return "world", *self._targets("to reach"), *agents, "what `auto` chose", "ms per decision"
+
+    def row(self, world: World, *cells: str) -> tuple[str, ...]:
+        return world.title, *self._targets(world.target), *cells
+
+    def _targets(self, cell: str) -> tuple[str, ...]:
+        return (cell,) if any(world.target for world in self.worlds.values()) else ()
+
+
 def measure(world: World, agent: str) -> Measured:
     """Play one episode from each of the world's starts."""
     episodes: list[Episode] = []
@@ -170,48 +191,51 @@ def _play(simulator: Simulator, world: World, agent: str, index: int) -> tuple[E
         settings=settings_for(chosen, simulator, own),
         budget=Interactions(world.budget),
         rng=episode_rng(0, index),
-        max_steps=limit or world.steps,
+        max_steps=min(filter(None, (limit, world.steps)), default=None),
         chance=EpisodeChance(0, index),
     )
     drive([play])
-    return play.episode(), agent
+    return play.episode(), ", ".join([agent, *map(str, own.values())])
 
 
-def row(world: World) -> str:
-    """What all agents reach in a world, in Markdown."""
-    found = [measure(world, agent) for agent in AGENTS]
+def row(page: Page, world: World, agents: Sequence[str]) -> str:
+    """What agents reach in a world, in Markdown."""
+    found = [measure(world, agent) for agent in agents]
     shown = [f"{each.score:.4g} in {each.steps:.4g} steps" for each in found]
     chosen = found[-1]
-    return _line(world.title, world.target, *shown, f"`{chosen.agent}`", f"{chosen.milliseconds:.0f}")
+    return _line(*page.row(world, *shown, f"`{chosen.agent}`", f"{chosen.milliseconds:.0f}"))
 
 
 def _line(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def page_with(rows: dict[str, str], page: str) -> str:
-    """The page with these rows, by the names of worlds; others stay as they are."""
-    before, begin, rest = page.partition("<!-- table -->\n")
+def page_with(rows: Mapping[str, str], page: Page) -> str:
+    """The text of a page with these rows, by the names of worlds; others stay as they are."""
+    before, begin, rest = page.file.read_text().partition("<!-- table -->\n")
     table, end, after = rest.partition("<!-- end of table -->")
     old = {title: line for line in table.splitlines() for title in [line.split(" | ")[0].removeprefix("| ")]}
-    agents = [f"`{agent}`" for agent in AGENTS]
-    header = _line("world", "to reach", *agents, "what `auto` chose", "ms per decision")
-    lines = [rows.get(name) or old.get(world.title) for name, world in WORLDS.items()]
-    rule = _line(*["---"] * (len(AGENTS) + 4))
-    return before + begin + "\n".join([header, rule, *filter(None, lines), ""]) + end + after
+    lines = [rows.get(name) or old.get(world.title) for name, world in page.worlds.items()]
+    rule = _line(*["---"] * len(page.header))
+    return before + begin + "\n".join([_line(*page.header), rule, *filter(None, lines), ""]) + end + after
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("worlds", nargs="*", metavar="WORLD", help=f"all of them, or some of {', '.join(WORLDS)}")
+def run(page: Page) -> None:
+    """Measure the worlds that the command line names, or all, and write them into the page."""
+    parser = argparse.ArgumentParser(description=page.about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    known = ", ".join(page.worlds)
+    parser.add_argument("worlds", nargs="*", metavar="WORLD", help=f"all of them, or some of {known}")
+    parser.add_argument("--agents", nargs="+", help="measure these alone, and write nothing")
+    given = parser.parse_args()
     rows: dict[str, str] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what environments say of their versions
-        for name in parser.parse_args().worlds or WORLDS:
-            rows[name] = row(WORLDS[name])
+        for name in given.worlds or page.worlds:
+            rows[name] = row(page, page.worlds[name], given.agents or page.agents)
             print(rows[name], flush=True)
-            FILE.write_text(page_with(rows, FILE.read_text()))
+            if not given.agents:
+                page.file.write_text(page_with(rows, page))
 
 
 if __name__ == "__main__":
-    main()
+    run(Page(FILE, WORLDS, AGENTS, __doc__))

@@ -53,3 +53,56 @@ def test_whatever_is_made_by_name_draws_what_chance_brings() -> None:
 
 def test_a_simulator_of_ones_own_without_chance_is_not_suspected(sampled: Protocol) -> None:
     assert not may_foresee(sampled.model_copy(update={"simulator": "own", "chance": None}))
+
+
+def test_where_chance_differs_from_game_to_game_each_is_named(sampled: Protocol) -> None:
+    """A suite with a slippery lake, and one that is not."""
+    still = make_protocol("FrozenLake8x8-v1", agent="bfs", options={"is_slippery": False})
+    games = {each.game: each for each in (still, sampled)}
+    assert "chance sampled in FrozenLake-v1" in settings_in_words(still, "bfs", games)
+    clairvoyant = sampled.model_copy(update={"chance": "foreseen"})
+    games = {"FrozenLake8x8-v1": sampled, "FrozenLake-v1": clairvoyant}
+    told = settings_in_words(sampled, "bfs", games)
+    assert "chance sampled in FrozenLake8x8-v1" in told
+    assert "chance foreseen in FrozenLake-v1" in told
+
+
+def test_comparing_suites_names_chance_by_game(cli: Cli, tmp_path: Path) -> None:
+    """One suite has a corridor and a lake, the other one the lake alone, foreseen."""
+    for name, games, chance in (
+        ("honest", "corridor, FrozenLake-v1", ""),
+        ("clairvoyant", "FrozenLake-v1", ", chance: foreseen"),
+    ):
+        (tmp_path / f"{name}.yaml").write_text(
+            f"name: {name}\ngames: [{games}]\nagents: [bfs]\ntrials: 1\nevaluation_episodes: 2\n"
+            f"conditions: {{max_frames: 5, budget: 5{chance}}}\n"
+        )
+        assert cli("benchmark", "run", tmp_path / f"{name}.yaml", "--out", tmp_path / name).code == 0
+    told = cli("compare", f"{tmp_path / 'honest'}:bfs", f"{tmp_path / 'clairvoyant'}:bfs")
+    assert "A: " in told.out
+    assert "chance sampled in FrozenLake-v1" in told.out
+    assert "chance foreseen" in told.out
+    assert "Warning: their conditions differ: chance foreseen. Compare with care." in told.err
+
+
+def test_runs_and_evaluations_say_so(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    trained = cli(
+        *("train", "FrozenLake-v1", "--agent", "n-cpl", "--chance", "foreseen", "--interactions", 400),
+        *("--interval", 200, "--budget", 10, "--out", tmp_path / "run", "--evaluation-episodes", 1),
+    )
+    assert trained.code == 0
+    assert "This is a clairvoyant's score" in trained.out
+    listed = cli("runs", tmp_path)
+    assert f"Clairvoyants, who foresaw what chance would bring: {tmp_path / 'run'}" in listed.out
+    (row,) = cli("runs", tmp_path, "--json").object["runs"]
+    assert row["chance"] == "foreseen"
+    evaluated = cli("evaluate", tmp_path / "run", "--episodes", 1)
+    assert "This is a clairvoyant's score" in evaluated.out
+    assert cli("evaluate", tmp_path / "run", "--episodes", 1, "--json").object["chance"] == "foreseen"
+
+
+def test_json_of_played_episodes_says_so(cli: Cli, tmp_path: Path) -> None:
+    play = ("play", "FrozenLake-v1", "--agent", "bfs", "--budget", 5, "--max-steps", 3, "--out", tmp_path, "--json")
+    assert cli(*play).object["chance"] == "sampled"
+    assert cli(*play, "--chance", "foreseen", "--episodes", 2).object["chance"] == "foreseen"

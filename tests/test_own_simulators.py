@@ -230,6 +230,15 @@ class TestPermission:
         assert (before.code, after.code) == (1, 1)
         assert "NOT REPLAYED" in after.out
 
+    def test_a_directory_that_was_not_replayed_is_not_said_not_to_hold(self, fresh: Cli, episode: Path) -> None:
+        told = fresh("verify", episode.parent)
+        assert told.code == 1
+        assert told.out.startswith(f"NOT REPLAYED  {episode}: The simulator line.py:Line is code that is not")
+        assert "DOES NOT HOLD" not in told.out
+        (finding,) = fresh("verify", episode.parent, "--json").object["directories"][0]["findings"]
+        assert (finding["holds"], finding["replayed"]) == (False, False)
+        assert "1 episode holds" in fresh("verify", episode.parent, "--import").out
+
     def test_code_that_is_gone_is_named(self, fresh: Cli, episode: Path) -> None:
         Path("line.py").unlink()
         assert "There is no line.py here." in fresh("verify", episode).out
@@ -321,14 +330,18 @@ class TestBadInput:
             (None, "Line", "There is no file bad.py in "),
             ("", "Lin", "Unknown name in bad.py 'Lin'."),
             ("class Lina: pass", "Lin", "Unknown name in bad.py 'Lin'. Did you mean 'Lina'?"),
-            ("Line = 3", "Line", "bad.py:Line is a int, but a class or a function is expected"),
+            ("Line = 3", "Line", "bad.py:Line is of type int, but a class or a function is expected"),
             ("def Line(: pass", "Line", "bad.py cannot be imported: SyntaxError: "),
             ("import nowhere", "Line", "bad.py cannot be imported: ModuleNotFoundError: No module named 'nowhere'"),
             ("import sys; sys.exit(3)", "Line", "bad.py cannot be imported: it ends the process (exit code 3)."),
             ("def Line(): exit('no')", "Line", "bad.py:Line cannot be made: it ends the process (exit code no)."),
             ("def Line(): return 1 / 0", "Line", "bad.py:Line cannot be made: ZeroDivisionError: division by zero"),
-            ("def Line(): return 5", "Line", "bad.py:Line made a int, but a simulator with actions, start, step "),
-            ("class Line:\n actions = 'A', 'B'", "Line", "bad.py:Line made a Line without start, step, close, but"),
+            ("def Line(): return 5", "Line", "bad.py:Line made something of type int, but a simulator with "),
+            (
+                "class Line:\n actions = 'A', 'B'",
+                "Line",
+                "bad.py:Line made something of type Line without ",
+            ),
             ("def Line(size): pass", "Line", "bad.py:Line cannot be made without size: say --option size=VALUE"),
             ("def Line(size, /): pass", "Line", "bad.py:Line takes size by position only, but options have names."),
         ],
@@ -411,6 +424,18 @@ class TestBadInput:
         with pytest.raises(SimulatorError, match=r"line.py:Line is no simulator yet. Walk 1, step 1"):
             make_protocol("line.py:Line")
 
+    def test_a_file_without_a_factory_is_told_what_is_missing(self, fresh: Cli, tmp_path: Path) -> None:
+        write_line(tmp_path)
+        told = fresh("play", "line.py").sentence
+        assert told.endswith("Name what makes a simulator in that file, too: line.py:Factory.")
+
+    def test_training_that_is_refused_leaves_nothing_behind(self, fresh: Cli, tmp_path: Path) -> None:
+        pytest.importorskip("torch")
+        write_line(tmp_path)
+        told = fresh("train", "line.py:Line", "--loop", "lockstep", "--out", "run").sentence
+        assert told.startswith("Networks cannot change in mid-episode in line.py:Line: its states cannot be stored")
+        assert not (tmp_path / "run").exists()
+
     def test_a_step_that_fails_later_keeps_what_was_played(self, fresh: Cli, tmp_path: Path) -> None:
         fails = "\nstep = Line.step\n\n\ndef fail(self, state, action):\n    if state.place == 20:\n"
         fails += "        raise ValueError('a hole')\n    return step(self, state, action)\n\n\nLine.step = fail\n"
@@ -481,6 +506,9 @@ class TestLevels:
         write_line(tmp_path)
         told = fresh("play", "line.py:Line", "--levels", "9").sentence
         assert told == "line.py:Line cannot begin in level 9: IndexError: a line of 5 cells has no level 9"
+        told = fresh("play", "line.py:Line", "--levels", "0-2,3-9", "--episodes", 3).sentence
+        assert told == "line.py:Line cannot begin in level 9: IndexError: a line of 5 cells has no level 9"
+        assert not (tmp_path / "episodes").exists()
         write_line(tmp_path, more="\ndel Line.start_at\n")
         told = fresh("play", "line.py:Line", "--levels", "1").sentence
         assert told == "line.py:Line has no levels to choose: its simulator has no method start_at(level)."

@@ -19,6 +19,7 @@ from noveltree.lookahead.model import END, Model
 from noveltree.protocol import AutoChoice, choose_agent, make_protocol
 from noveltree.protocol.auto import Probe, choose, probe
 from noveltree.simulators import Corridor, GymnasiumSimulator, State, Transition
+from other_worlds import Road
 from small_worlds import KEYS_AND_DOORS, LINE, GridWorld
 from tests.support.chance_worlds import ChanceWorld, CountingDice, grow_with_dice
 from tests.support.command_line import Cli
@@ -285,6 +286,8 @@ class TestAuto:
         ("found", "agent"),
         [
             ({"kind": "image", "variables": 7056}, "riw-c"),
+            ({"kind": "image", "variables": 7056, "again": 0.9}, "graph"),
+            ({"kind": "image", "variables": 7056, "again": 0.9, "drawn": 0.5}, "riw-c"),
             ({"paid": 0.9}, "uct"),
             ({"kind": "continuous", "variables": 2}, "r-max"),
             ({"kind": "continuous", "variables": 6}, "graph"),
@@ -297,6 +300,35 @@ class TestAuto:
         assert choice.agent == agent
         assert choice.why.count(". ") == 1
         assert choice.why.endswith(".")
+
+    @pytest.mark.parametrize(
+        ("found", "settings"),
+        [
+            ({"again": 0.9, "keys": "held"}, {"state_keys": "held"}),
+            ({"cost": 0.9}, {"pruned_leaves": "extrapolated", "cached_nodes": "tested-first"}),
+            ({"kind": "image", "cost": 0.9}, {"pruned_leaves": "extrapolated", "cached_nodes": "tested-first"}),
+            ({"kind": "image", "cost": 0.1}, {}),
+        ],
+    )
+    def test_settings_are_those_of_the_docs(self, found: dict[str, Any], settings: dict[str, Any]) -> None:
+        assert choose(dataclasses.replace(PLAIN, **found)).settings == settings
+
+    @pytest.mark.parametrize(("seconds", "budget"), [(0.0001, 500), (0.01, 100), (0.05, 20), (60.0, 20)])
+    def test_dear_steps_are_fewer(self, seconds: float, budget: int) -> None:
+        assert choose(dataclasses.replace(PLAIN, seconds=seconds)).budget == budget
+
+    def test_the_budget_is_recorded_unless_it_is_chosen_or_the_same_in_all_games(self) -> None:
+        assert make_protocol("corridor", agent="auto").budget == 500
+        assert make_protocol("corridor", agent="auto", budget=7).budget == 7
+        assert make_protocol("corridor", agent="auto", budget=0.5, budget_unit="seconds").budget == 0.5
+        assert make_protocol("breakout", agent="auto").budget == 100
+
+    def test_a_road_with_costs_in_a_picture_is_crossed(self) -> None:
+        """Seven steps at least, and cars come by; as it is, RIW_C hesitates, since pruned leaves cost nothing."""
+        choice = choose(dataclasses.replace(PLAIN, kind="image", cost=1.0))
+        assert choice.agent == "riw-c"
+        assert play(Road(), "riw-c", features="pixels", **choice.settings).score >= -10.0
+        assert play(Road(), "riw-c", features="pixels").score < -20.0
 
     def test_a_probe_says_what_random_walks_have_shown(self) -> None:
         found = probe(GridWorld(LINE))
@@ -330,7 +362,8 @@ class TestAuto:
 
     def test_the_command_line_says_why_and_records_the_agent(self, cli: Cli, tmp_path: Path) -> None:
         result = cli("play", "corridor", "--agent", "auto", "--out", str(tmp_path))
-        assert "Agent: graph. 100% of the states of random walks had been met before" in result.err
+        assert "Agent: graph, 500 interactions per decision (--budget) where a step takes 0.0" in result.err
+        assert " ms. 100% of the states of random walks had been met before" in result.err
         assert "corridor, graph, seed 0: score 1 in 9 steps" in result.out
         printed = cli("play", "corridor", "--agent", "auto", "--out", str(tmp_path), "--json").object
         assert printed["agent"] == "graph"

@@ -97,6 +97,7 @@ class Planner:
             if named == AUTO:
                 auto = choose_agent(self.simulator)
                 named, settings = auto.agent, {**auto.settings, **settings}
+                budget = auto.budget if budget is None else budget
             self._agent = get_agent(named)
             self._heuristics: Heuristics = UNINFORMED
             self._settings = settings_for(self._agent, self.simulator, settings)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from noveltree.agents.agent import Agent
-from noveltree.agents.settings import Settings
+from noveltree.agents.settings import STATE_KEYS, Settings
 from noveltree.lookahead import Graph, Planner, RMax
+from noveltree.lookahead.state_keys import held_keys, observed_keys
 from noveltree.simulators import State
 
 _USES = ("horizon", "discount", "cells", "tie_breaking")
@@ -13,7 +14,8 @@ _DEFAULTS = {"horizon": 500, "discount": 0.99}
 
 
 def _graph(start: State, settings: Settings) -> Planner:
-    return Graph(settings.horizon, settings.discount, settings.cells, settings.samples)
+    keys = held_keys(settings.clocks) if settings.state_keys == "held" else observed_keys
+    return Graph(settings.horizon, settings.discount, settings.cells, settings.samples, keys)
 
 
 GRAPH = Agent(
@@ -21,7 +23,7 @@ GRAPH = Agent(
     summary="Every state within reach once, those in new cells first, and value iteration over all that was met",
     novelty="none",
     assemble=_graph,
-    uses=(*_USES, "samples"),
+    uses=(*_USES, "samples", *STATE_KEYS),
     defaults=_DEFAULTS,
 )
 

@@ -14,6 +14,8 @@ from noveltree.simulators import Size
 
 #: The settings that say over which features novelty is defined.
 FEATURES = ("features", "precision", "ranges")
+#: The settings that say by what states are told apart.
+STATE_KEYS = ("state_keys", "clocks")
 LARGEST_HORIZON = 30_000  # novelty tables keep depths in 16 bits
 
 
@@ -155,6 +157,15 @@ class Settings(SettingsModel):
     )
     known_after: int = setting(
         "draws after which what an action leads to counts as known, in R-max", default=1, ge=1
+    )
+
+    state_keys: Literal["observed", "held"] = setting(
+        "by what states are told apart: observed, what is observed of them; held, all that they hold but clocks",
+        default="observed",
+    )
+    clocks: str | None = setting(
+        "places of numbers in states that only count steps, with commas between them: they tell no states apart",
+        default=None,
     )
 
     @property

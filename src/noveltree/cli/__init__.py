@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 from noveltree.cli.interrupts import Interrupts
 from noveltree.errors import NoveltreeError
@@ -18,6 +19,7 @@ def main() -> None:
     debug = len(arguments) < len(sys.argv) - 1
     # Processes that are started import nothing from the current directory: it may hold somebody else's records.
     os.environ["PYTHONSAFEPATH"] = "1"
+    warnings.showwarning = _say
     try:
         sys.exit(app(args=arguments, prog_name="noveltree", standalone_mode=False, obj=interrupts))
     except Exception as error:
@@ -33,6 +35,13 @@ def main() -> None:
         sys.exit(exit_code)
     finally:
         interrupts.end()
+
+
+def _say(message: Warning | str, category: object = None, *where: object, **more: object) -> None:
+    """A warning as one sentence: whoever uses a command does not look for the line that gave it."""
+    from noveltree.cli.console import err
+
+    err.print(f"Warning: {message}", soft_wrap=True)
 
 
 def _explain(error: Exception) -> tuple[str, int]:

@@ -25,6 +25,9 @@ def check(
     ],
     walks: Annotated[int, typer.Option(help="Random walks, each of which is played three times.", min=1)] = 20,
     length: Annotated[int, typer.Option(help="Actions of a walk at most.", min=1)] = 50,
+    seconds: Annotated[
+        float, typer.Option(help="About how long it may take; walks are fewer and shorter then.", min=0.0)
+    ] = 60.0,
     seed: Annotated[int, typer.Option(help="Seed of the walks.", min=0, max=2**64 - 1)] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     **choices: Any,
@@ -40,7 +43,7 @@ def check(
     protocol = make_protocol(game, agent="random", **choices)
     with contextlib.closing(protocol.make_simulator()) as simulator, LiveLine(quiet=json) as line:
         line.update(f"Walking through {protocol.title}")
-        checked = check_simulator(simulator, walks=walks, length=length, seed=seed)
+        checked = check_simulator(simulator, walks=walks, length=length, seed=seed, seconds=seconds)
     if json:
         print_json({"game": protocol.game, **dataclasses.asdict(checked)})
     else:

@@ -15,6 +15,9 @@ from noveltree.errors import InputError
 from noveltree.simulators import allow_import
 from noveltree.wording import installing
 
+#: What a protocol says of planners that foresee chance, and what is said of their scores.
+FORESEEN = "foreseen"
+CLAIRVOYANT = "This is a clairvoyant's score: what chance would bring was foreseen."
 #: What the extra `learn` installs.
 _PACKAGES = ("torch", "onnx", "onnxruntime", "safetensors")
 

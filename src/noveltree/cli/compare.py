@@ -14,6 +14,7 @@ from noveltree.analysis.comparison import compare as compare_samples
 from noveltree.benchmark.conditions import differences, in_words
 from noveltree.cli.console import completion, counted, err, out, print_json, table
 from noveltree.errors import InputError, UnknownNameError
+from noveltree.protocol import Protocol
 from noveltree.results import PUBLISHED, read_results
 from noveltree.results.sample import Sample
 from noveltree.results.scores import AgentScores
@@ -113,9 +114,20 @@ def _conditions(one: AgentScores, other: AgentScores) -> str:
     """How the conditions differ under which they played; empty if that does not matter or is not known."""
     if one.protocol is None or other.protocol is None:
         return ", ".join(dict.fromkeys(each.differs for each in (one, other) if each.differs))
-    ours, theirs = one.protocol, other.protocol
-    found = differences({(other.name, theirs.hash): 1}, {theirs.hash: theirs}, rule=lambda protocol: ours)
-    return in_words(theirs, found[other.name, theirs.hash])
+    found: dict[str, list[str]] = {}
+    common = [game for game in one.protocols if game in other.protocols]
+    for game in common:
+        if words := _differ(one.protocols[game], other.protocols[game], other.name):
+            found.setdefault(words, []).append(game)
+    return ", ".join(
+        words if len(where) == len(common) else f"{words} in {' and '.join(where)}"
+        for words, where in found.items()
+    )
+
+
+def _differ(ours: Protocol, theirs: Protocol, agent: str) -> str:
+    found = differences({(agent, theirs.hash): 1}, {theirs.hash: theirs}, rule=lambda protocol: ours)
+    return in_words(theirs, found[agent, theirs.hash])
 
 
 def _interval(sample: Sample, by: str) -> float:

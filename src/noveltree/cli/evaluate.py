@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from noveltree.cli.common import Import, need_extra
+from noveltree.cli.common import CLAIRVOYANT, FORESEEN, Import, need_extra
 from noveltree.cli.console import LiveLine, counted, out, print_json
 from noveltree.episodes import Episode
 
@@ -65,4 +65,6 @@ def evaluate(
         f"{counted(episodes, 'episode')}",
         soft_wrap=True,
     )
+    if result["chance"] == FORESEEN:
+        out.print(CLAIRVOYANT, soft_wrap=True)
     out.print(f"Episodes: {Path(result['episode_files'][0]).parent}", soft_wrap=True)

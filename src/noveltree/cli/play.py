@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from noveltree.agents import AGENTS, get_agent
-from noveltree.cli.common import need_extra
+from noveltree.cli.common import CLAIRVOYANT, FORESEEN, need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
 from noveltree.cli.options import CONDITIONS, PLANNING, protocol_options, takes
 from noveltree.episodes import Decision, End, Play
@@ -161,7 +161,11 @@ class _Progress:
 
 
 def _report_choice(choice: AutoChoice) -> None:
-    err.print(f"Agent: {choice.agent}. {choice.why}", soft_wrap=True)
+    budget = ""
+    if choice.budget is not None:
+        took = f"{1_000 * choice.seconds:.2g} ms" if choice.seconds < 1 else f"{choice.seconds:.3g} s"
+        budget = f", {choice.budget} interactions per decision (--budget) where a step takes {took}"
+    err.print(f"Agent: {choice.agent}{budget}. {choice.why}", soft_wrap=True)
 
 
 def _report_failure(file: Path) -> None:
@@ -179,8 +183,8 @@ def _report(played: Played, which: str) -> None:
         f"{counted(episode.interactions, 'interaction')} in {duration(episode.seconds)} ({rate:,.0f}/s)",
     )
     out.print(line, soft_wrap=True)
-    if record.protocol.chance == "foreseen":
-        out.print("This is a clairvoyant's score: what chance would bring was foreseen.", soft_wrap=True)
+    if record.protocol.chance == FORESEEN:
+        out.print(CLAIRVOYANT, soft_wrap=True)
     again = " (it was there already: the same decisions)" if played.repeated else ""
     out.print(f"Episode: {played.file}{again}", soft_wrap=True)
 
@@ -239,6 +243,7 @@ def _result(played: Played) -> dict[str, Any]:
         "interactions": episode.interactions,
         "seconds": round(episode.seconds, 3),
         "protocol_hash": record.protocol.hash,
+        "chance": record.protocol.chance,
         "episode_file": str(played.file),
         "repeated": played.repeated,
         "terminal": episode.end is End.TERMINAL,
@@ -250,7 +255,7 @@ def _summary(results: list[dict[str, Any]]) -> dict[str, Any]:
     """Several episodes as one object: their mean score, their totals, and each of them."""
     totals = {name: sum(result[name] for result in results) for name in ("steps", "interactions", "seconds")}
     return {
-        **{name: results[0][name] for name in ("game", "agent", "seed", "protocol_hash")},
+        **{name: results[0][name] for name in ("game", "agent", "seed", "protocol_hash", "chance")},
         **totals,
         "seconds": round(totals["seconds"], 3),
         "score": sum(result["score"] for result in results) / len(results),

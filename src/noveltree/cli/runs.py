@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from noveltree.cli.common import FORESEEN
 from noveltree.cli.console import out, print_json, table
 from noveltree.errors import InputError, NoveltreeError
 from noveltree.records.run_directory import RunDirectory
@@ -53,6 +54,8 @@ def runs(
             "" if row["score"] is None else f"{row['score']:,.5g}",
         )
     out.print(listing)
+    if clairvoyants := [row["run"] for row in rows if row.get("chance") == FORESEEN]:
+        out.print(f"Clairvoyants, who foresaw what chance would bring: {', '.join(clairvoyants)}", soft_wrap=True)
     for row in rows:
         if row["complaint"]:
             out.print(row["complaint"], soft_wrap=True)
@@ -88,6 +91,7 @@ def _describe_whole(run: RunDirectory) -> dict[str, Any]:
         "agent": run.protocol.agent,
         "seed": run.seed,
         "protocol_hash": run.protocol.hash,
+        "chance": run.protocol.chance,
         "interactions": played if result is None else result["interactions"],
         "budget": budget,
         "interval": budget and len(intervals) + (state != "finished"),

@@ -14,7 +14,7 @@ import typer
 from rich.text import Text
 
 from noveltree.agents import AGENTS, get_agent
-from noveltree.cli.common import Import, apart_from_results, check_executor, need_extra
+from noveltree.cli.common import CLAIRVOYANT, FORESEEN, Import, apart_from_results, check_executor, need_extra
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
 from noveltree.cli.options import CONDITIONS, PLANNING, chosen_learning, learning_options, protocol_options, takes
 from noveltree.errors import INTERRUPTED, InputError
@@ -292,4 +292,6 @@ class _Session:
             ),
             soft_wrap=True,
         )
+        if self._protocol.chance == FORESEEN:
+            out.print(CLAIRVOYANT, soft_wrap=True)
         out.print(f"Run: {self._directory}", soft_wrap=True)

@@ -85,7 +85,7 @@ def _unreadable(path: Path, problem: str, *, quiet: bool) -> dict[str, Any]:
     """What there is to say of a directory that cannot be verified, so that others are."""
     if not quiet:
         out.print(Text.assemble(("UNREADABLE", "bold red"), f"  {problem}"), soft_wrap=True)
-    findings = [{"file": "", "holds": False, "finding": problem}]
+    findings = [{"file": "", "holds": False, "replayed": False, "finding": problem}]
     return {"directory": str(path), "holds": False, "episodes": 0, "findings": findings, "manifest": None}
 
 
@@ -104,7 +104,13 @@ def _verify_directory(path: Path, workers: int, *, renew: bool, quiet: bool) -> 
         "holds": made.holds,
         "episodes": made.episodes,
         "findings": [
-            {"file": finding.file, "holds": finding.holds, "finding": finding.sentence} for finding in made.findings
+            {
+                "file": finding.file,
+                "holds": finding.holds,
+                "replayed": finding.replayed,
+                "finding": finding.sentence,
+            }
+            for finding in made.findings
         ],
         "manifest": made.manifest.digest if made.holds else None,
     }
@@ -112,7 +118,8 @@ def _verify_directory(path: Path, workers: int, *, renew: bool, quiet: bool) -> 
 
 def _report_directory(path: Path, made: Audit) -> None:
     for finding in sorted(made.findings, key=lambda finding: finding.holds):
-        mark = ("caveat", "yellow") if finding.holds else ("DOES NOT HOLD", "bold red")
+        failed = "DOES NOT HOLD" if finding.replayed else "NOT REPLAYED"
+        mark = ("caveat", "yellow") if finding.holds else (failed, "bold red")
         out.print(Text.assemble(mark, f"  {path / finding.file}: {finding.sentence}"), soft_wrap=True)
     if not made.holds:
         bad = len({finding.file for finding in made.findings if not finding.holds})

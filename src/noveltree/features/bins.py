@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from noveltree.errors import InputError
 from noveltree.simulators import DeclaresBounds, Simulator
+from noveltree.simulators.patience import Patience, warn_of_slowness
 
 #: Bins of a variable unless said otherwise.
 PRECISION = 32
@@ -75,7 +76,9 @@ def learn_ranges(simulator: Simulator) -> str | None:
 
     Ten random walks of at most 30 actions, always the same ones, show which variables are continuous and what
     they span. Declared bounds are taken instead unless they are infinite or more than four times as wide:
-    values that take many steps to change would fall into one bin.
+    values that take many steps to change would fall into one bin. If steps take so long that there is no time for
+    all of these actions, the first of them count: as many as a power of two says. What is learnt is recorded, so
+    that nothing that is played depends on the clock.
     """
     start = simulator.start().observation
     if start.dtype.kind != "f" or start.size > MOST_VARIABLES:
@@ -98,15 +101,18 @@ def _written(found: Range) -> str:
 
 def _walked(simulator: Simulator) -> list[NDArray[Any]]:
     rng = np.random.default_rng(0)
+    patience = Patience(_WALKS * _LENGTH)
     observations = []
     for _ in range(_WALKS):
-        state, terminal = simulator.start(), False
-        observations.append(state.observation.ravel())
-        for _ in range(_LENGTH):
-            if not terminal:
-                state, _, terminal = simulator.step(state, int(rng.integers(len(simulator.actions))))
-                observations.append(state.observation.ravel())
-    return observations
+        state, terminal, left = simulator.start(), False, _LENGTH
+        start = state.observation.ravel()
+        while not terminal and left and patience.more():
+            state, _, terminal = simulator.step(state, int(rng.integers(len(simulator.actions))))
+            observations.append(state.observation.ravel())
+            left -= 1
+    if patience.cut_short:
+        warn_of_slowness("the simulator", f"ranges of what is observed were learnt on {patience.count} of them")
+    return [start, *observations[: patience.count]]
 
 
 def _range(values: NDArray[Any]) -> Range:

@@ -18,6 +18,7 @@ from noveltree.lookahead.cells import Cells
 from noveltree.lookahead.model import END, Model, Reach
 from noveltree.lookahead.planner import ActionValues
 from noveltree.lookahead.questions import Planning
+from noveltree.lookahead.state_keys import StateKey, StateKeys, observed_keys
 from noveltree.simulators.simulator import State
 from noveltree.tree import Arrays, Lookahead, Node, decode_states, encode_states
 
@@ -31,10 +32,10 @@ _NEW, _OLD = 0, 1
 class Graph:
     """Expands the states within reach, those first that are in a new cell, and of these the nearest.
 
-    The model is kept for the whole episode; if an executed action leads elsewhere than it says, then what is
-    observed does not tell all states apart, and everything is forgotten. Where chance decides, an action is drawn
-    `samples` times, and if there is time for more, twice as often, and so on. One interaction is left for the
-    action to execute, for the tree has no more than the root.
+    States are told apart by `keys`. The model is kept for the whole episode; if an executed action leads elsewhere
+    than it says, then keys do not tell all states apart, and everything is forgotten. Where chance decides, an
+    action is drawn `samples` times, and if there is time for more, twice as often, and so on. One interaction is
+    left for the action to execute, for the tree has no more than the root.
 
     A state that was not expanded is worth what it takes to go on to the horizon at the rate of the way there, the
     rewards collected by the actions that it took. Equal values are told apart by how deep the model is below them.
@@ -44,11 +45,13 @@ class Graph:
     discount: float
     cells: int
     samples: int
+    keys: StateKeys = observed_keys
     node_type: type[Node] = Node
     _model: Model | None = field(default=None, init=False)
     _states: list[State] = field(default_factory=list, init=False)
     _root: int = field(default=0, init=False)
     _lookahead: Lookahead | None = field(default=None, init=False)
+    _key: StateKey | None = field(default=None, init=False)
 
     def plan(self, lookahead: Lookahead, meter: Meter, *, rng: np.random.Generator) -> Planning:
         yield from ()  # nothing is asked
@@ -88,7 +91,7 @@ class Graph:
         self._forget(lookahead)
         try:
             self._states = list(decode_states(memory, lookahead.simulator))
-            self.model.restore([lookahead.key(state) for state in self._states], memory)
+            self.model.restore([self._key_of(lookahead, state) for state in self._states], memory)
         except (KeyError, ValueError) as error:
             raise RecordError("What was remembered of the world is missing or is something else.") from error
 
@@ -106,16 +109,21 @@ class Graph:
         root = lookahead.root
         if root.parent is None or root.action is None:
             return True
-        before = self.model.keys.get(lookahead.key(root.parent.state), END)
-        now = self.model.keys.get(lookahead.key(root.state), END)
+        before = self.model.keys.get(self._key_of(lookahead, root.parent.state), END)
+        now = self.model.keys.get(self._key_of(lookahead, root.state), END)
         if before == END or not self.model.is_certain(before, root.action):
             return True
         (known,) = self.model.outcomes(before, root.action)
         return known.state == now
 
+    def _key_of(self, lookahead: Lookahead, state: State) -> bytes:
+        if self._key is None:
+            self._key = self.keys(lookahead)
+        return self._key(state)
+
     def _number(self, state: State) -> int:
         assert self._lookahead is not None
-        number = self.model.number(self._lookahead.key(state))
+        number = self.model.number(self._key_of(self._lookahead, state))
         if number == len(self._states):
             self._states.append(state)
         return number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +30,10 @@ from noveltree.simulators import (
     SimulatorSettings,
     level_at,
     name_game,
+    outermost,
     start_at,
 )
+from noveltree.simulators.fingerprint import learn_clocks
 from noveltree.simulators.references import Reference
 from noveltree.version import __version__
 
@@ -62,7 +65,11 @@ def make_protocol(
     kind, name = name_game(_named(game, simulator))
     if chosen.agent == AUTO:
         auto = _choose_agent(kind, name, chosen)
-        chosen = Choices(**{**auto.settings, **chosen.given(Choices.model_fields), "agent": auto.agent})
+        # Games of some kinds are always played with the same budget; a preset may have its own.
+        if kind.alike or chosen.budget is not None or usual.budget is not None:
+            auto = dataclasses.replace(auto, budget=None)
+        own = {**auto.settings, "budget": auto.budget, **chosen.given(Choices.model_fields)}
+        chosen = Choices(**{**own, "agent": auto.agent})
         if on_auto is not None:
             on_auto(auto)
     agent = get_agent(chosen.agent or usual.agent)
@@ -136,6 +143,8 @@ def settings_for(agent: Agent, simulator: Simulator, chosen: Mapping[str, Any]) 
         if own["features"] == "atoms" and own.get("precision") != 0:
             ranges = own.get("ranges") or learn_ranges(simulator)
             own = own if ranges is None else {"precision": PRECISION, "ranges": ranges, **own}
+    if own.get("state_keys") == "held" and "state_keys" in agent.uses:
+        own.setdefault("clocks", learn_clocks(simulator))
     settings = agent.settings(**own)
     agent.assemble(start, settings)  # complains about features that do not fit
     return settings
@@ -198,8 +207,8 @@ def _look_at(
     observed = observed_by(agent, agent.settings(**own), learning)
     with contextlib.closing(kind.make(game, simulator_settings, observed)) as simulator:
         for levels in (simulator_settings.game_levels, simulator_settings.evaluation_levels):
-            if levels is not None:
-                start_at(simulator, level_at(levels, 0), game=game)  # complains about one that there is not
+            for level in () if levels is None else outermost(levels):
+                start_at(simulator, level, game=game)  # complains about one that there is not
         settings = settings_for(agent, simulator, own)
         chance = _chance(kind, game, simulator, chosen.chance)
         if chance == "sampled":

@@ -105,6 +105,11 @@ class RunDirectory:
         }
         write_atomically(self.path / RUN, json.dumps(content, indent=1).encode() + b"\n")
 
+    def discard(self) -> None:
+        """Remove the run if nothing was ever done in it: there is no more than what it is and who works on it."""
+        if {entry.name for entry in self.path.iterdir()} <= {RUN, LOCK}:
+            shutil.rmtree(self.path)
+
     def locked(self) -> AbstractContextManager[None]:
         """Be the only process that works on this run."""
         return locked(self.path)

@@ -36,6 +36,8 @@ class Finding:
     file: str
     holds: bool
     sentence: str
+    replayed: bool = True
+    """Whether an episode was replayed at all: otherwise nothing is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +130,13 @@ def _replay(
     else:
         replays = _replay_in_processes(episodes, workers)
     with contextlib.closing(replays):
-        for done, (path, holds, sentence) in enumerate(replays, start=1):
+        for done, (path, holds, sentence, replayed) in enumerate(replays, start=1):
             on_progress(done, len(episodes))
             if sentence:
-                yield Finding(_name(directory, path), holds, sentence)
+                yield Finding(_name(directory, path), holds, sentence, replayed)
 
 
-def _replay_in_processes(episodes: list[Path], workers: int) -> Generator[tuple[Path, bool, str]]:
+def _replay_in_processes(episodes: list[Path], workers: int) -> Generator[tuple[Path, bool, str, bool]]:
     context = multiprocessing.get_context("spawn")
     others = multiprocessing.active_children()
     with ProcessPoolExecutor(
@@ -162,12 +164,16 @@ def _begin(allowed: Mapping[str, str]) -> None:
     sys.stdout = sys.stderr  # what a simulator prints is no result
 
 
-def _verify(path: Path) -> tuple[bool, str]:
+def _verify(path: Path) -> tuple[bool, str, bool]:
     try:
-        verification = verify_episode(read_episode(path))
+        record = read_episode(path)
     except NoveltreeError as error:
-        return False, str(error)
-    return verification.holds, verification.finding
+        return False, str(error), True
+    try:
+        verification = verify_episode(record)
+    except NoveltreeError as error:
+        return False, str(error), False
+    return verification.holds, verification.finding, True
 
 
 def _check_run(directory: Path, path: Path) -> Iterator[Finding]:

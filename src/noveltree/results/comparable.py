@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from noveltree.benchmark.conditions import differences, in_words
@@ -80,8 +81,11 @@ def _published_rule(agent: str) -> Protocol:
     return make_protocol("breakout", agent=agent)
 
 
-def settings_in_words(protocol: Protocol, label: str) -> str:
-    """How an agent plays, in the words of the paper's table of experimental settings; and its unusual settings."""
+def settings_in_words(protocol: Protocol, label: str, games: Mapping[str, Protocol] = MappingProxyType({})) -> str:
+    """How an agent plays, in the words of the paper's table of experimental settings; and its unusual settings.
+
+    What chance was to it is said of each of its `games` where that differs.
+    """
     parts = [] if protocol.agent == label else [f"the agent {protocol.agent}"]
     parts += [in_words(protocol, {name}) for name in ("options", *_LEVELS) if getattr(protocol, name)]
     if "frame_skip" in protocol.simulator_kind.takes:
@@ -95,8 +99,7 @@ def settings_in_words(protocol: Protocol, label: str) -> str:
         parts.append(f"sticky actions {protocol.sticky_actions:g}")
     if protocol.start == "no-ops":
         parts.append("no-op starts")
-    if protocol.chance not in (None, "none"):
-        parts.append(f"chance {protocol.chance}")
+    parts += _chance({protocol.game: protocol, **games})
     if protocol.features is not None:
         parts.append(protocol.features)
     if trained := protocol.training_interactions:
@@ -106,3 +109,15 @@ def settings_in_words(protocol: Protocol, label: str) -> str:
         if unusual := differ.intersection(_METHOD):
             parts.append(in_words(protocol, unusual))
     return ", ".join(parts)
+
+
+def _chance(games: Mapping[str, Protocol]) -> list[str]:
+    """What chance was to an agent, by game if it was not the same in all of them."""
+    found: dict[str, list[str]] = {}
+    for game, protocol in games.items():
+        if protocol.chance not in (None, "none"):
+            found.setdefault(protocol.chance, []).append(game)
+    return [
+        f"chance {chance}" if len(where) == len(games) else f"chance {chance} in {' and '.join(where)}"
+        for chance, where in found.items()
+    ]

@@ -151,13 +151,15 @@ def _agent(of: Group, group: Sequence[RecordedTrial]) -> AgentScores | None:
         return None
     (made,) = agents_of(scores)
     protocol = group[0].protocol
+    protocols = {trial.protocol.game: trial.protocol for trial in group}
     return replace(
         made,
         label=of.label,
-        settings=settings_in_words(protocol, of.label),
+        settings=settings_in_words(protocol, of.label, protocols),
         differs=of.differs,
         differs_in=of.settings,
         protocol=protocol,
+        protocols=protocols,
         missing=dict(Counter(trial.protocol.game for trial in group if trial.scores is None)),
     )
 

@@ -89,6 +89,8 @@ class AgentScores:
     """The settings of its protocol that this is about."""
     protocol: Protocol | None = None
     """Of one of its games, if there are records."""
+    protocols: Mapping[str, Protocol] = field(default_factory=dict)
+    """By game, if there are records."""
     missing: Mapping[str, int] = field(default_factory=dict)
     """Trials that were planned but are not finished, or that a table has of other games, by game."""
 

@@ -20,8 +20,10 @@ from .kinds import get_kind as get_kind
 from .kinds import name_game as name_game
 from .kinds import register_simulator as register_simulator
 from .levels import level_at as level_at
+from .levels import outermost as outermost
 from .levels import start_at as start_at
 from .options import Options as Options
+from .patience import SlowSimulatorWarning as SlowSimulatorWarning
 from .permission import allow_import as allow_import
 from .permission import may_import as may_import
 from .permission import permissions as permissions

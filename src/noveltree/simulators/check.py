@@ -9,6 +9,7 @@ said to be certain. What random walks never reach is not tested.
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,6 +20,8 @@ from noveltree.simulators.simulator import Draw, Simulator, State, Transition, c
 from noveltree.wording import counted
 
 _BRANCH_LENGTH = 3
+#: About how often every action of a walk is simulated in the end.
+_TIMES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +32,23 @@ class SimulatorCheck:
     transitions: int  # transitions of these walks, each compared three times
     ended: int  # walks that met a terminal state
     found: Findings = field(compare=False)
+    cut_short: bool = False  # the time was up before walks were as many and as long as was asked for
 
     def __str__(self) -> str:
+        return "\n".join([self._covered(), *self.found.sentences()])
+
+    def _covered(self) -> str:
+        if not self.transitions:
+            return (
+                "Not known to be a function of state and action: the time was up before a single step could be "
+                "repeated. Give it more (--seconds)."
+            )
         ended = "none of which ended" if not self.ended else f"{self.ended} of which ended"
         covered = (
             f"A function of state and action: {counted(self.transitions, 'transition')} of "
             f"{counted(self.walks, 'random walk')}, {ended}, came out the same each time."
         )
-        return "\n".join([covered, *self.found.sentences()])
+        return f"{covered} The time was up before more could be tried (--seconds)." if self.cut_short else covered
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,35 +61,66 @@ class _Walk:
     transitions: list[Transition]
 
 
-def check_simulator(simulator: Simulator, *, walks: int = 20, length: int = 50, seed: int = 0) -> SimulatorCheck:
+@dataclass(slots=True)
+class Walked:
+    """Random walks that were played and compared."""
+
+    walks: int = 0
+    transitions: list[Transition] = field(default_factory=list)
+    compared: int = 0
+    """How many of the transitions were compared: the first ones."""
+    cut_short: bool = False
+
+
+def check_simulator(
+    simulator: Simulator, *, walks: int = 20, length: int = 50, seed: int = 0, seconds: float = math.inf
+) -> SimulatorCheck:
     """Raise a `SimulatorError` that says where `simulator` breaks the contract; return what was covered and found.
 
-    `walks` random walks of at most `length` actions are tried; `seed` chooses them. Printed, the result says in
-    words what the simulator costs, shows and pays, and what follows for the choice of an agent.
+    `walks` random walks of at most `length` actions are tried; `seed` chooses them. If that would take more than
+    about so many `seconds`, they are fewer or shorter, which the result says. Printed, it says in words what the
+    simulator costs, shows and pays, and what follows for the choice of an agent.
     """
-    transitions = check_transitions(simulator, walks=walks, length=length, seed=seed)
-    found = look_at(simulator, transitions, rng=np.random.default_rng(seed))
-    return SimulatorCheck(walks, len(transitions), sum(each.terminal for each in transitions), found)
+    walked = check_transitions(simulator, walks=walks, length=length, seed=seed, seconds=seconds)
+    found = look_at(simulator, walked.transitions, rng=np.random.default_rng(seed), seconds=seconds)
+    ended = sum(each.terminal for each in walked.transitions[: walked.compared])
+    return SimulatorCheck(walked.walks, walked.compared, ended, found, walked.cut_short)
 
 
-def check_transitions(simulator: Simulator, *, walks: int, length: int, seed: int = 0) -> list[Transition]:
-    """The same, without looking at anything else: the transitions of all walks."""
+def check_transitions(
+    simulator: Simulator, *, walks: int, length: int, seed: int = 0, seconds: float = math.inf
+) -> Walked:
+    """The same, without looking at anything else: the walks."""
     if walks < 1 or length < 1:
         raise InputError(f"At least 1 walk of at least 1 action is needed, not {walks} of {length}.")
     rng = np.random.default_rng(seed)
     _check_actions(simulator)
     _check_start(simulator)
 
-    transitions: list[Transition] = []
+    walked, until = Walked(), time.perf_counter() + seconds
     for number in range(1, walks + 1):
-        walk = _play(simulator, number, length, rng=rng)
+        began = time.perf_counter()
+        walk = _play(simulator, number, length, seconds=seconds / walks / _TIMES, rng=rng)
+        walked.transitions += walk.transitions
+        now = time.perf_counter()
+        if now + (_TIMES - 1) * (now - began) > until:
+            walked.cut_short = True
+            break
         _check_unchanged(number, walk)
         _replay(simulator, number, walk)
         _replay_among_branches(simulator, number, walk, rng=rng)
         _check_draws(simulator, number, walk, rng=rng)
         _check_unchanged(number, walk)
-        transitions += walk.transitions
-    return transitions
+        walked.walks, walked.compared = number, len(walked.transitions)
+        walked.cut_short |= len(walk.actions) < length and not walk.transitions[-1].terminal
+    return walked
+
+
+def compared(walked: Walked) -> str:
+    """How much was compared, where there was no time for all."""
+    if not walked.compared:
+        return "whether it is a function of state and action was not tried (noveltree check does)"
+    return f"whether it is a function of state and action was tried on {counted(walked.compared, 'step')}"
 
 
 def difference(expected: Transition, found: Transition) -> str | None:
@@ -153,8 +196,9 @@ def _step(simulator: Simulator, state: State, action: int, where: str) -> Transi
         raise SimulatorError(f"{where}: step raised {type(error).__name__}: {error}") from error
 
 
-def _play(simulator: Simulator, number: int, length: int, *, rng: np.random.Generator) -> _Walk:
-    """A random walk from the start, until its end or for `length` actions."""
+def _play(simulator: Simulator, number: int, length: int, *, seconds: float, rng: np.random.Generator) -> _Walk:
+    """A random walk from the start, until its end, for `length` actions, or until the time is up."""
+    until = time.perf_counter() + seconds
     start = state = simulator.start()
     walk = _Walk([], [], [], [])
     for step in range(length):
@@ -171,7 +215,7 @@ def _play(simulator: Simulator, number: int, length: int, *, rng: np.random.Gene
         walk.seen.append(seen)
         walk.actions.append(action)
         walk.transitions.append(transition)
-        if transition.terminal:
+        if transition.terminal or time.perf_counter() > until:
             break
         state = transition.state
     return walk

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noveltree.simulators.patience import Patience
 from noveltree.simulators.simulator import Chancy, Revisits, Simulator, State, Transition
 from noveltree.wording import counted
 
@@ -95,7 +96,9 @@ class Findings:
         return f"{advice}. The agent auto chooses one of them by a longer look."
 
 
-def look_at(simulator: Simulator, transitions: Sequence[Transition], *, rng: np.random.Generator) -> Findings:
+def look_at(
+    simulator: Simulator, transitions: Sequence[Transition], *, rng: np.random.Generator, seconds: float
+) -> Findings:
     """What transitions of random walks, and some more interactions that are timed, show of a simulator."""
     observation = simulator.start().observation
     rewards = np.array([transition.reward for transition in transitions])
@@ -110,9 +113,9 @@ def look_at(simulator: Simulator, transitions: Sequence[Transition], *, rng: np.
         observation=_in_words(observation),
         continuous=observation.dtype.kind == "f",
         chance=simulator.has_chance if isinstance(simulator, Chancy) else None,
-        step_ms=_median_ms(step, states),
-        snapshot_ms=_median_ms(simulator.revisit, states) if isinstance(simulator, Revisits) else None,
-        state_bytes=_bytes_of_a_state(simulator, rng=rng),
+        step_ms=_median_ms(step, states, seconds),
+        snapshot_ms=_median_ms(simulator.revisit, states, seconds) if isinstance(simulator, Revisits) else None,
+        state_bytes=_bytes_of_a_state(simulator, seconds, rng=rng),
         lowest=float(paid.min()) if paid.size else 0.0,
         highest=float(paid.max()) if paid.size else 0.0,
         unrewarded=1 - paid.size / rewards.size,
@@ -128,24 +131,28 @@ def _in_words(observation: NDArray[Any]) -> str:
     return f"a vector of {numbers}"
 
 
-def _median_ms(act: Callable[[State], object], states: Sequence[State]) -> float:
-    times = []
+def _median_ms(act: Callable[[State], object], states: Sequence[State], seconds: float) -> float:
+    times: list[float] = []
+    patience = Patience(len(states), seconds)
     for state in states:
+        if not patience.more():
+            break
         started = time.perf_counter()
         act(state)
         times.append(time.perf_counter() - started)
     return 1_000 * float(np.median(times))
 
 
-def _bytes_of_a_state(simulator: Simulator, *, rng: np.random.Generator) -> int:
+def _bytes_of_a_state(simulator: Simulator, seconds: float, *, rng: np.random.Generator) -> int:
     """Memory that one state more takes, by what Python and numpy have allocated for some of them."""
     kept: list[State] = []
+    patience = Patience(_KEPT, seconds)
     state = simulator.step(simulator.start(), 0).state  # whatever is made once is there now
     traced = tracemalloc.is_tracing()
     if not traced:
         tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
-    for _ in range(_KEPT):
+    while patience.more():
         state, _, terminal = simulator.step(state, int(rng.integers(len(simulator.actions))))
         kept.append(state)
         if terminal:
@@ -153,4 +160,4 @@ def _bytes_of_a_state(simulator: Simulator, *, rng: np.random.Generator) -> int:
     after, _ = tracemalloc.get_traced_memory()
     if not traced:
         tracemalloc.stop()
-    return max(0, after - before) // _KEPT
+    return max(0, after - before) // len(kept)

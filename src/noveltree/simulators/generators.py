@@ -41,7 +41,7 @@ def find_generators(owners: Iterable[object]) -> list[Place]:
             places.append((owner, path))
         elif id(value) not in seen and not isinstance(value, type):
             seen.add(id(value))
-            stack.extend(((owner, (*path, key)), inside) for key, inside in _inside(value))
+            stack.extend(((owner, (*path, key)), inside) for key, inside in parts_of(value))
     return places
 
 
@@ -126,7 +126,7 @@ def _comparable(state: Any) -> Any:
     return state.tobytes() if isinstance(state, np.ndarray) else state
 
 
-def _inside(value: object) -> Iterator[tuple[Any, object]]:
+def parts_of(value: object) -> Iterator[tuple[Any, object]]:
     """What an object holds, and by which name, key or index it is found there."""
     if isinstance(value, dict):
         yield from value.items()

@@ -20,7 +20,7 @@ from gymnasium.wrappers import PassiveEnvChecker, TimeLimit
 from numpy.typing import NDArray
 
 from noveltree.errors import InputError, NotDeterministicError, SimulatorError, UnknownNameError
-from noveltree.simulators.check import check_transitions, difference
+from noveltree.simulators.check import check_transitions, compared, difference
 from noveltree.simulators.environment_observation import EnvironmentObserver
 from noveltree.simulators.environment_snapshots import (
     Environment,
@@ -29,8 +29,10 @@ from noveltree.simulators.environment_snapshots import (
     ways_of_taking_snapshots,
 )
 from noveltree.simulators.options import Options, Scalar, fitting
+from noveltree.simulators.patience import SECONDS, Patience, warn_of_slowness
 from noveltree.simulators.settings import Chance
 from noveltree.simulators.simulator import Draw, Frame, State, Transition
+from noveltree.wording import counted
 
 # Packages that register environments, by how their ids begin; the extra that installs one has its name.
 _PROVIDERS = {"MiniGrid-": "minigrid", "BabyAI-": "minigrid", "MinAtar/": "minatar"}
@@ -82,7 +84,8 @@ class GymnasiumSimulator:
     A truncation is not terminal: the driver ends episodes, after `max_episode_steps` if it likes. Parts of
     observations that are no numbers are not observed; `left_out` names them. That the environment is a function
     of state and action, and plays as it does when never interrupted, is tried on short random walks at
-    construction: `check_simulator` tries longer ones.
+    construction: `check_simulator` tries longer ones. Where steps take so long that there is no time for that, less
+    is tried, which a `SlowSimulatorWarning` says.
 
     A snapshot of an environment with a random generator, a slippery FrozenLake for one, holds the generator
     too: `step` goes on with it, so that whoever plans with `step` foresees what chance will bring. `draw` lets dice
@@ -121,12 +124,15 @@ class GymnasiumSimulator:
         self._observe = EnvironmentObserver(self._env.observation_space)
         self.left_out: tuple[str, ...] = self._observe.left_out
         self.chance: Chance = "foreseen"  # for the walks below, which compare what was foreseen
+        self._slow: list[str] = []  # what there was no time for
         try:
             self._begin(seed)
             self.chance = chance or ("sampled" if self.chance_is_found else "none")
         except SimulatorError:
             self._env.close()
             raise
+        if self._slow:
+            warn_of_slowness(self.environment, *self._slow)
         self.snapshots: str = self._snapshots.method
         self.max_episode_steps: int | None = _own_limit(self._env) if limit is None else limit
 
@@ -169,9 +175,15 @@ class GymnasiumSimulator:
     def chance_is_found(self) -> bool:
         """Whether a random generator is consulted on random walks, and could have given something else."""
         rng = np.random.default_rng(0)
+        patience = Patience(_SEARCHED_WALKS * _SEARCHED_LENGTH)
         for _ in range(_SEARCHED_WALKS if self._snapshots.generators else 0):
             state: State = self._start
             for _ in range(_SEARCHED_LENGTH):
+                if not patience.more():
+                    self._slow.append(
+                        f"chance was looked for on {counted(patience.taken, 'step')}, and none was found"
+                    )
+                    return False
                 (state, _, terminal), certain = self.draw(state, int(rng.integers(len(self.actions))), 0)
                 if not certain:
                     return True
@@ -224,6 +236,7 @@ class GymnasiumSimulator:
         """Settle for the first way of taking snapshots that works, and keep the start."""
         failures: list[SimulatorError] = []
         for way in ways_of_taking_snapshots(self._env):
+            self._slow.clear()
             try:
                 with _failures_of(self.environment, "at the start"):
                     observation, _ = self._env.reset(seed=seed)
@@ -240,7 +253,13 @@ class GymnasiumSimulator:
         """Snapshots that miss something may be restored to the same wrong state every time: compare with play."""
         actions = np.random.default_rng(0).integers(len(self.actions), size=_PLAYED).tolist()
         played: list[Transition] = []
+        patience = Patience(_PLAYED, SECONDS / 2)
         for action in actions:
+            if not patience.more():
+                self._slow.append(
+                    f"snapshots were compared with uninterrupted play on {counted(len(played), 'step')}"
+                )
+                break
             with _failures_of(self.environment, f"at the action {self.actions[action]!r}"):
                 outcome = self._env.step(self._first_action + action)
             played.append(self._transition(Stepped(outcome, None, by_chance=False)))
@@ -258,9 +277,11 @@ class GymnasiumSimulator:
 
     def _check_interrupted(self) -> None:
         try:
-            check_transitions(self, walks=_CHECKED_WALKS, length=_CHECKED_LENGTH)
+            walked = check_transitions(self, walks=_CHECKED_WALKS, length=_CHECKED_LENGTH, seconds=SECONDS)
         except NotDeterministicError as error:
             raise self._not_deterministic(str(error)) from error
+        if walked.cut_short:
+            self._slow.append(compared(walked))
 
     def _transition(self, stepped: Stepped) -> Transition:
         with _failures_of(self.environment, "at what its step returned"):

@@ -108,7 +108,10 @@ def find_game(game: str) -> tuple[SimulatorKind, str]:
             return kind, name
     if point := entry_points().get(game.strip()):
         return _find_shipped(point)
-    raise UnknownNameError("game", game, [*all_names(), *entry_points()], hint="`noveltree games` lists them.")
+    hint = "`noveltree games` lists them."
+    if game.strip().endswith(".py"):
+        hint = f"Name what makes a simulator in that file, too: {game.strip()}:Factory."
+    raise UnknownNameError("game", game, [*all_names(), *entry_points()], hint=hint)
 
 
 def name_game(game: str) -> tuple[SimulatorKind, str]:

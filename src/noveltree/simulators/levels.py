@@ -55,6 +55,11 @@ def level_at(text: str, index: int, *, interval: int = 0) -> int:
     raise AssertionError("the index is less than the number of levels")
 
 
+def outermost(text: str) -> list[int]:
+    """The first and the last level of every range: if these are there, those between them probably are."""
+    return list(dict.fromkeys(level for each in parse_levels(text) for level in (each[0], each[-1])))
+
+
 def start_at(simulator: Simulator, level: int, *, game: str = "This game") -> State:
     """The state in which episodes of a level begin."""
     if not isinstance(simulator, HasLevels):

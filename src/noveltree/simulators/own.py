@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
-
 import gymnasium
 
 from noveltree.errors import InputError, NotDeterministicError, SimulatorError
-from noveltree.simulators.check import check_simulator
+from noveltree.simulators.check import check_transitions, compared
 from noveltree.simulators.generators import check_foresight
 from noveltree.simulators.gymnasium import GymnasiumSimulator
 from noveltree.simulators.kind import SimulatorKind
 from noveltree.simulators.options import fitting
+from noveltree.simulators.patience import SECONDS, warn_of_slowness
 from noveltree.simulators.permission import folder_of, may_import
 from noveltree.simulators.references import Reference, running_foreign_code
 from noveltree.simulators.settings import Chance, Observed, SimulatorSettings
@@ -19,9 +18,6 @@ from noveltree.simulators.simulator import Simulator, chance_of
 
 _CHECKED_WALKS = 2
 _CHECKED_LENGTH = 15
-#: A check steps about ten times for every action of a walk, and may take about so long.
-_STEPS_PER_ACTION = 10
-_SECONDS_TO_CHECK = 5.0
 _PARTS = ("actions", "start", "step", "close")
 
 
@@ -78,8 +74,8 @@ class OwnKind(SimulatorKind):
                 return GymnasiumSimulator(made, chance=settings.chance)
             if not isinstance(made, Simulator):
                 raise InputError(
-                    f"{game} made a {type(made).__name__}{_lacking(made)}, but a simulator with actions, start, "
-                    "step and close is expected, or an environment of Gymnasium."
+                    f"{game} made something of type {type(made).__name__}{_lacking(made)}, but a simulator with "
+                    "actions, start, step and close is expected, or an environment of Gymnasium."
                 )
             if isinstance(made, GymnasiumSimulator):
                 if settings.chance not in (None, made.chance):
@@ -128,19 +124,12 @@ def _lacking(made: object) -> str:
 
 
 def _check(simulator: Simulator, game: str) -> None:
-    """Try on short random walks that it is a function; shorter ones if its steps take long."""
-    started = time.perf_counter()
-    if simulator.actions:  # otherwise the check complains
-        simulator.step(simulator.start(), 0)
-    took = time.perf_counter() - started
-    length = int(_SECONDS_TO_CHECK / _STEPS_PER_ACTION / took) if took > 0 else _CHECKED_LENGTH
+    """Try on short random walks that it is a function, as far as there is time."""
     try:
-        check_simulator(
-            simulator,
-            walks=_CHECKED_WALKS if length > 1 else 1,
-            length=max(1, min(length, _CHECKED_LENGTH)),
-        )
+        walked = check_transitions(simulator, walks=_CHECKED_WALKS, length=_CHECKED_LENGTH, seconds=SECONDS)
     except NotDeterministicError as error:
         raise NotDeterministicError(f"{game} is not deterministic. {error}") from error
     except SimulatorError as error:
         raise SimulatorError(f"{game} is no simulator yet. {error}") from error
+    if walked.cut_short:
+        warn_of_slowness(game, compared(walked))

@@ -112,7 +112,8 @@ class Reference:
             raise UnknownNameError(f"name in {self.place}", self.factory, known)
         if not callable(found):
             raise InputError(
-                f"{self} is a {type(found).__name__}, but a class or a function is expected that makes a simulator."
+                f"{self} is of type {type(found).__name__}, but a class or a function is expected that makes a "
+                "simulator."
             )
         made: Callable[..., Any] = found
         return made

@@ -45,6 +45,7 @@ def evaluate(
         "agent": run.protocol.agent,
         "seed": run.seed,
         "protocol_hash": run.protocol.hash,
+        "chance": run.protocol.chance,
         "weights": deployment.digest,
         "interval": interval,
         "score": statistics.fmean(in_order),

@@ -83,7 +83,11 @@ def train(
             )
         ) as collector:
             trial = Trial(run, collector, watcher or Watcher(), device=device)
-            loop = LOOPS[learning.loop.kind](trial)
+            try:
+                loop = LOOPS[learning.loop.kind](trial)
+            except InputError:  # it cannot be trained like this, so that there is nothing to resume
+                run.discard()
+                raise
             with asked_to_stop(trial.can_pause) as trial.stopping:
                 return trial.complete(loop)
 
