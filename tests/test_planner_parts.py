@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
 from noveltree.lookahead import Duplicates, LeafValues, NoPruning, Rollouts, by_policy
+from noveltree.protocol import make_protocol, play_episode
+from noveltree.records import read_episode
 from noveltree.tree import UNIFORM, Lookahead, Probabilities
 from tests.support.worlds import BINARY, ScriptedRng, TableWorld, grow, tree_of
 
@@ -118,3 +123,23 @@ def test_ties_may_be_broken_by_the_base_policy() -> None:
     root.base_policy = Probabilities([0.9, 0.1])
     assert [by_policy(root, [0, 1], ScriptedRng(draw)) for draw in (0.4, 0.6, 0.95)] == [0, 0, 1]
     assert by_policy(root, [1], ScriptedRng(0.0)) == 1
+
+
+@pytest.mark.parametrize(
+    ("choices", "agent", "novelty"), [({}, "riw-d", "depth"), ({"table": "classic"}, "riw-c", "classic")]
+)
+def test_riw_plus_prunes_by_the_table_that_is_chosen_and_gives_ties_to_the_larger_subtree(
+    choices: dict[str, Any], agent: str, novelty: str
+) -> None:
+    conditions = {"budget": 40, "max_frames": 15 * 40}
+    protocol = make_protocol("pong", agent="riw-plus", **conditions, **choices)
+    same = make_protocol("pong", agent=agent, tie_breaking="larger-subtree", **conditions)
+    assert protocol.novelty == novelty
+    assert play_episode(protocol).actions == play_episode(same).actions
+
+
+def test_a_record_of_riw_plus_from_before_there_was_a_choice_is_still_of_classic_novelty() -> None:
+    trials = Path(__file__).parent.parent / "experiments" / "faster-learning" / "planners-3" / "trials"
+    record = read_episode(trials / "qbert" / "riw-plus" / "trial-0" / "evaluation" / "interval-0000" / "00000.json")
+    assert record.protocol.novelty == "classic"
+    assert record.protocol.settings().table == "classic"

@@ -67,6 +67,10 @@ class Agent:
             return self.assemble(start, settings)
         return self.untrained(start, settings)
 
+    def novelty_with(self, settings: Settings) -> Literal["classic", "depth", "reward", "none"]:
+        """What decides which nodes are pruned, if that can be chosen."""
+        return settings.table if "table" in self.uses else self.novelty
+
     def small_screen(self, settings: Settings) -> Size | None:
         """The size to which whole screens are to be reduced for this agent; None if it does not look at them so."""
         return settings.tile_size if "tiles" in self.uses else None

@@ -59,7 +59,6 @@ N_CPL_PLUS = dataclasses.replace(
     RIW_PLUS,
     name="n-cpl-plus",
     summary="RIW+ with a base policy and a termination cost that one network learns while it plays",
-    defaults={**RIW_PLUS.defaults, "tie_breaking": "policy"},
     heads=(POLICY, VALUE),
 )
 

@@ -56,6 +56,9 @@ class Settings(SettingsModel):
         "whether an action is left out that has led to the same state as another one elsewhere in the lookahead",
         default=False,
     )
+    table: Literal["classic", "depth"] = setting(
+        "by which novelty nodes are pruned, where both are at hand: classic or depth", default="classic"
+    )
     cached_nodes: str = setting(
         f"whether nodes that were kept are tested for novelty: {', '.join(CACHED_NODES)}", default="never-tested"
     )

@@ -86,7 +86,7 @@ def make_protocol(
         budget=chosen.budget or float(agent.default_budget(world.actions, world.settings)),
         budget_unit=chosen.budget_unit or "interactions",
         agent=agent.name,
-        novelty=agent.novelty,
+        novelty=agent.novelty_with(world.settings),
         **_recorded(agent.used(world.settings)),
         learning=learning,
         simulator_version=kind.version(name),
