@@ -18,8 +18,8 @@ from noveltree.errors import InputError, NoveltreeError
 from noveltree.lookahead import TIE_TOLERANCE, Interactions
 from noveltree.protocol import parse_protocol
 from noveltree.records import EpisodeRecord, read_episode
+from noveltree.replay.agreement import difference_to_record, why_not_planned
 from noveltree.tree import Lookahead, Node
-from noveltree.viewer.agreement import difference_to_record, why_not_planned
 from noveltree.viewer.columns import Columns, columns_of, grow_again
 from noveltree.viewer.details import details_of
 from noveltree.viewer.messages import (
