@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.errors import OutputError, RecordError
-from noveltree.records.files import checksum, make_directory, sync_directory
+from noveltree.records.files import checksum, make_directory, parse_json, sync_directory
 
 _ARRAYS, _STATE = "arrays.safetensors", "state.json"
 _KEPT = 2
@@ -91,7 +91,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     import safetensors.numpy
 
     try:
-        content = json.loads((path / _STATE).read_bytes())
+        content = parse_json((path / _STATE).read_bytes())
         arrays = (path / _ARRAYS).read_bytes()
     except OSError as error:
         raise RecordError(f"Cannot read the checkpoint {path}: {error.strerror or error}.") from error

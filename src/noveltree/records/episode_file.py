@@ -14,7 +14,7 @@ from noveltree.episodes import Decision, End, Episode, EpisodeChance
 from noveltree.errors import RecordError
 from noveltree.protocol import Protocol, parse_protocol
 from noveltree.reading import validated
-from noveltree.records.files import checksum, numbered, write_atomically
+from noveltree.records.files import checksum, numbered, parse_json, write_atomically
 
 FORMAT = "noveltree-episode"
 #: The first version had neither the values of actions nor networks that change in mid-episode. An episode without
@@ -237,10 +237,10 @@ def _parse(path: Path) -> Any:
             data = file.read(_LARGEST_FILE + 1)
         if len(data) > _LARGEST_FILE:
             raise RecordError(f"{path} is too large to be an episode.")
-        return json.loads(data)
+        return parse_json(data)
     except OSError as error:
         raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:
         raise RecordError(
-            f"{path} is not an episode of noveltree, or is truncated: it is not valid JSON."
+            f"{path} is not an episode of noveltree, or is truncated: it is not valid JSON, or has a name twice."
         ) from error

@@ -22,7 +22,6 @@ from noveltree.collection.orders import cut_path
 from noveltree.episodes import Episode
 from noveltree.errors import InputError
 from noveltree.learning.experience import CriticalPath, joined
-from noveltree.learning.inputs import InputShape
 from noveltree.learning.learner import Losses
 from noveltree.learning.schedule import Interval, Schedule
 from noveltree.learning.settings import LockstepSettings
@@ -37,7 +36,7 @@ from noveltree.trial.trial import Trial, check_finite, retain, rounded
 #: Rounds from one checkpoint to the next, by when networks change: where that is often, rounds are short.
 _ROUNDS_BETWEEN_CHECKPOINTS = {"interval": 1, "round": 10}
 #: Purposes of the learner's random numbers.
-_INITIAL, _ON_THE_WAY, _CLOSING = 4, 5, 6
+_ON_THE_WAY, _CLOSING = 5, 6
 
 
 @dataclass(slots=True)
@@ -348,9 +347,7 @@ class Lockstep:
         checkpoint = trial.read_checkpoint()
         if checkpoint is not None:
             return self._read(checkpoint)
-        shape = InputShape.of(trial.simulator.start().observation)
-        rng = trial.rng(0, 1, _INITIAL)
-        snapshot = self._settings.initial_snapshot(shape, len(trial.simulator.actions), rng=rng)
+        snapshot = trial.first_snapshot()
         lanes = [_Lane(1, index, snapshot.digest) for index in range(self._loop.lanes)]
         return _State(Schedule(self._settings.schedule), snapshot, snapshot, None, snapshot, lanes)
 

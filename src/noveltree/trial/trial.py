@@ -12,6 +12,7 @@ from noveltree.collection import Collected, Collector
 from noveltree.episodes import Episode, EpisodeChance
 from noveltree.errors import LearningError
 from noveltree.learning.deployment import Deployment
+from noveltree.learning.inputs import InputShape
 from noveltree.learning.learner import Learner, Losses
 from noveltree.learning.retention import Retention
 from noveltree.learning.schedule import Schedule
@@ -24,6 +25,8 @@ from noveltree.trial.evaluation import frozen_episodes
 from noveltree.trial.watcher import Tracker, Watcher
 
 _Place = TypeVar("_Place")
+#: The random numbers of the networks that learning begins with, by the kind of the loop.
+_FIRST = {"intervals": (0, 0, 1), "lockstep": (0, 1, 4), "pretraining": (0, 2, 7)}
 
 
 class Loop(Protocol):
@@ -178,6 +181,12 @@ class Trial:
     def check_space(self, snapshot: Snapshot) -> None:
         """Raise OutputError if the disk is full, before anything is played rather than after."""
         check_space(self.run.path, 2 * sum(array.nbytes for array in snapshot.arrays().values()))
+
+    def first_snapshot(self) -> Snapshot:
+        """What learning begins with."""
+        shape = InputShape.of(self.simulator.start().observation)
+        rng = self.rng(*_FIRST[self.settings.loop.kind])
+        return self.settings.initial_snapshot(shape, len(self.simulator.actions), rng=rng)
 
     def rng(self, *key: int) -> np.random.Generator:
         """A generator of the trial's own; keys of three numbers are never those of an episode."""
