@@ -37,6 +37,8 @@ class Checkpoint:
 
     arrays: Arrays
     state: dict[str, Any]
+    number: int | None = None
+    """Once it was written."""
 
 
 def write_checkpoint(directory: Path, number: int, checkpoint: Checkpoint) -> None:
@@ -101,7 +103,12 @@ def read_checkpoint(path: Path) -> Checkpoint:
         raise RecordError(f"The checkpoint {path} is damaged: the checksum of {_STATE} does not fit.")
     if content["arrays"] != hashlib.sha256(arrays).hexdigest():
         raise RecordError(f"The checkpoint {path} is damaged: the checksum of {_ARRAYS} does not fit.")
-    return Checkpoint(dict(safetensors.numpy.load(arrays)), content["state"])
+    return Checkpoint(dict(safetensors.numpy.load(arrays)), content["state"], content["number"])
+
+
+def checkpoint_paths(directory: Path) -> list[Path]:
+    """The checkpoints in a directory, the oldest first."""
+    return [directory / _name(number) for number in sorted(_numbers(directory))]
 
 
 def check_space(directory: Path, size: int) -> None:

@@ -16,9 +16,18 @@ class _Differs(Exception):
     """A decision came out differently."""
 
 
-def can_be_planned_again(protocol: Protocol) -> bool:
+def follows_from_seed(protocol: Protocol) -> bool:
     """Whether decisions follow from protocol and seed; they do not where the clock ends planning."""
     return isinstance(protocol.make_budget(), Interactions)
+
+
+def stands_alone(record: EpisodeRecord) -> bool:
+    """Whether an episode can be planned again without learning again: its networks stayed, and nobody but planning
+    drew its random numbers, as those do who sample screens of lookaheads to train networks once.
+    """
+    learning = record.protocol.learning
+    sampled = learning is not None and learning.loop.kind not in ("intervals", "lockstep") and not record.weights
+    return not record.refreshed and not sampled
 
 
 def plan_again(record: EpisodeRecord, heuristics: Heuristics = UNINFORMED) -> str:

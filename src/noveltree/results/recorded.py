@@ -10,7 +10,7 @@ from pathlib import Path
 from noveltree.benchmark.directory import PLAN
 from noveltree.errors import InputError
 from noveltree.records.files import file_digest
-from noveltree.records.manifest import Manifest, read_manifest
+from noveltree.records.manifest import Checked, Manifest, read_manifest
 from noveltree.results.comparable import Group, check_unique, group_trials, settings_in_words
 from noveltree.results.curves import RunCurve, read_curve
 from noveltree.results.published_agents import published_agents
@@ -127,7 +127,7 @@ class _Vouch:
     """The manifest that vouches for what is in `place`: its own, or one of a folder it was given in."""
 
     def __init__(self, place: Path, top: Path) -> None:
-        self._folder, self._manifest = place, Manifest(0, {})
+        self._folder, self._manifest = place, Manifest(Checked(episodes=0), {})
         for folder in (place, *place.parents):
             if (manifest := read_manifest(folder)) is not None:
                 self._folder, self._manifest = folder, manifest

@@ -20,6 +20,7 @@ from noveltree.learning.deployment import Deployment
 from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory, place_of_episode
 from noveltree.replay.collecting import EndOfRecords, FromRecords
+from noveltree.trial.checkpoint_state import CURRENT, lanes_of, unpack
 from noveltree.trial.start import EPISODES_AT_ONCE, LOOPS
 from noveltree.trial.trial import Loop, Trial
 from noveltree.trial.watcher import Watcher
@@ -104,8 +105,6 @@ def _learn(loop: Loop, trial: Trial) -> None:
 
 def _deployed(run: RunDirectory) -> Deployment | None:
     """What a run has deployed in the end, which nothing was played with yet."""
-    from noveltree.trial.checkpoint_state import CURRENT, unpack
-
     checkpoint, _ = run.read_checkpoint()
     current = None if checkpoint is None else unpack(checkpoint)[CURRENT]
     return None if current is None else current.deployment
@@ -117,19 +116,8 @@ class _Records:
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
         self._playing: dict[Place, Episode] = {}
-        checkpoint = None
-        with contextlib.suppress(RecordError):
-            checkpoint, _ = run.read_checkpoint()
-        if checkpoint is None or run.read_result() is not None:
-            return
-        from noveltree.records.play_file import decode_play
-
-        with contextlib.closing(run.protocol.make_simulator()) as simulator:
-            for number, lane in enumerate(checkpoint.state.get("lanes", ())):
-                data = checkpoint.arrays.get(f"lane.{number}")
-                if data is not None and isinstance(lane, dict):
-                    play = decode_play(data.tobytes(), run.protocol, simulator, heuristics=None)
-                    self._playing[lane["interval"], lane["index"]] = play.episode()
+        if run.read_result() is None:
+            self._playing = {(record.interval, record.index): record.episode for record in lanes_of(run)}
 
     def find(self, interval: int, index: int) -> Episode | None:
         if (interval, index) in self._playing:

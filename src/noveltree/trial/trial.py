@@ -21,6 +21,7 @@ from noveltree.learning.snapshot import Snapshot
 from noveltree.records.checkpoint import Checkpoint, check_space
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import replay
+from noveltree.simulators import Simulator
 from noveltree.trial.evaluation import frozen_episodes
 from noveltree.trial.watcher import Tracker, Watcher
 
@@ -184,13 +185,24 @@ class Trial:
 
     def first_snapshot(self) -> Snapshot:
         """What learning begins with."""
-        shape = InputShape.of(self.simulator.start().observation)
-        rng = self.rng(*_FIRST[self.settings.loop.kind])
-        return self.settings.initial_snapshot(shape, len(self.simulator.actions), rng=rng)
+        return first_snapshot(self.run, self.simulator)
 
     def rng(self, *key: int) -> np.random.Generator:
         """A generator of the trial's own; keys of three numbers are never those of an episode."""
-        return np.random.default_rng(np.random.SeedSequence(self.run.seed, spawn_key=key))
+        return _rng(self.run, *key)
+
+
+def first_snapshot(run: RunDirectory, simulator: Simulator) -> Snapshot:
+    """What the learning of a run begins with."""
+    learning = run.protocol.learning
+    assert learning is not None, "a planner has nothing to begin with"
+    shape = InputShape.of(simulator.start().observation)
+    rng = _rng(run, *_FIRST[learning.loop.kind])
+    return learning.initial_snapshot(shape, len(simulator.actions), rng=rng)
+
+
+def _rng(run: RunDirectory, *key: int) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(run.seed, spawn_key=key))
 
 
 def check_finite(snapshot: Snapshot) -> None:
