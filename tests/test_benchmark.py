@@ -562,7 +562,7 @@ class TestAuditing:
         }
 
     def test_what_changes_while_it_is_verified_is_not_signed_off(self, copy: Path) -> None:
-        def change(done: int, total: int) -> None:
+        def change(what: str, done: int, total: int) -> None:
             (copy / "suite.yaml").write_text((copy / "suite.yaml").read_text() + "#\n")
 
         with pytest.raises(BusyError, match="was changed while it was verified"):

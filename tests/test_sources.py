@@ -23,6 +23,7 @@ from noveltree.analysis import (
     significantly_best,
     summarise,
 )
+from noveltree.audit import audit
 from noveltree.benchmark import BenchmarkDirectory
 from noveltree.benchmark.conditions import in_words
 from noveltree.errors import InputError, NoveltreeError, RecordError
@@ -35,7 +36,6 @@ from noveltree.results import (
     GameScores,
     Results,
     Sample,
-    audit,
     collect,
     common_games,
     means_of,
