@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from noveltree.audit import Depth, audit
-from noveltree.protocol import Protocol, make_protocol
+from noveltree.protocol import make_protocol
 from noveltree.records import read_episode
 from noveltree.records.checkpoint import checkpoint_paths
 from noveltree.records.run_directory import RunDirectory
@@ -25,7 +24,6 @@ from tests.support.forging import (
     forge_decisions,
     forge_episode,
     forge_lines,
-    forge_manifest,
     forge_result,
     forge_score,
     pass_off,
@@ -145,7 +143,9 @@ def _(run: Path) -> None:
     episodes(run, 1)[2].unlink()
 
 
-@forgery("a training episode deleted together with its line", "learner", REPLAY, "episode 2 of interval 1 is not there")
+@forgery(
+    "a training episode deleted together with its line", "learner", REPLAY, "episode 2 of interval 1 is not there"
+)
 def _(run: Path) -> None:
     episodes(run, 1)[2].unlink()
     forge_lines(run, lambda lines: lines.pop(2))
@@ -158,7 +158,9 @@ def _(run: Path) -> None:
     last.unlink()
 
     def forge(lines: list[dict[str, Any]]) -> None:
-        lines[:] = [each for each in lines if (each.get("interval"), each.get("index")) != (place.interval, place.index)]
+        lines[:] = [
+            each for each in lines if (each.get("interval"), each.get("index")) != (place.interval, place.index)
+        ]
 
     forge_lines(run, forge)
 
@@ -197,7 +199,12 @@ def _(run: Path) -> None:
 
 @forgery("weights in a checkpoint changed", "learner", REPLAY, "it deploys the networks")
 def _(run: Path) -> None:
-    forge_checkpoint(run, with_other_weights)
+    forge_checkpoint(run, lambda old: with_other_weights(old, "policy"))
+
+
+@forgery("weights in a checkpoint changed that nobody plays with", "learner", RELEARN, "has other numbers")
+def _(run: Path) -> None:
+    forge_checkpoint(run, lambda old: with_other_weights(old, "target"))
 
 
 @forgery("a bit of a checkpoint flipped", "learner", REPLAY, "the checksum of arrays.safetensors does not fit")
@@ -253,7 +260,9 @@ def _(run: Path) -> None:
     forge_lines(run, lambda lines: [line.update(weights="0" * 16) for line in lines_of(lines, "interval")])
 
 
-@forgery("networks that changed in mid-episode removed from a record", "lockstep", REPLAY, "played with the networks")
+@forgery(
+    "networks that changed in mid-episode removed from a record", "lockstep", REPLAY, "played with the networks"
+)
 def _(run: Path) -> None:
     forge_episode(next(path for path in episodes(run) if read_episode(path).refreshed), refreshed=())
 

@@ -74,13 +74,12 @@ def forge_checkpoint(run: Path, change: Callable[[Checkpoint], Checkpoint]) -> N
     write_checkpoint(run / "checkpoints", int(path.name), change(read_checkpoint(path)))
 
 
-def with_other_weights(checkpoint: Checkpoint) -> Checkpoint:
+def with_other_weights(checkpoint: Checkpoint, part: str) -> Checkpoint:
     """A checkpoint one of whose weights is a little larger."""
-    arrays = {name: array.copy() for name, array in checkpoint.arrays.items()}
-    name = next(name for name in arrays if name.startswith("current."))
-    changed: Any = arrays[name]
+    name = next(name for name in checkpoint.arrays if name.startswith(f"current.{part}."))
+    changed: Any = checkpoint.arrays[name].copy()
     changed.flat[0] = np.nextafter(changed.flat[0], np.float32(np.inf))
-    return Checkpoint({**arrays, name: changed}, checkpoint.state)
+    return replace(checkpoint, arrays={**checkpoint.arrays, name: changed})
 
 
 def flip_bit(path: Path) -> None:

@@ -120,9 +120,7 @@ def _check_learning(
         _LOOPS[learning.loop.kind](ledger)
         yield from _check_against_metrics(directory, ledger, lines)
     if not (paths := checkpoint_paths(run.path / CHECKPOINTS)) and closed:
-        yield Lack(
-            name_in(directory, run.path), False, "its checkpoints, with the networks it learnt, are not there"
-        )
+        yield Lack(name_in(directory, run.path), False, "its checkpoints, with its networks, are not there")
     if paths:
         try:
             found = list(check_checkpoints(ledger))
