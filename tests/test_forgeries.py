@@ -12,11 +12,16 @@ from typing import Any, NamedTuple
 import pytest
 
 from noveltree.audit import Depth, audit
+from noveltree.benchmark import BenchmarkDirectory, plan_suite
+from noveltree.benchmark.registration import register
+from noveltree.benchmark.suite import parse_suite
 from noveltree.protocol import make_protocol
 from noveltree.records import read_episode
 from noveltree.records.checkpoint import checkpoint_paths
 from noveltree.records.run_directory import RunDirectory
+from noveltree.results import collect
 from noveltree.trial import play_trial, train
+from tests.support.benchmarks import TINY, create, played
 from tests.support.forging import (
     flip_bit,
     forge_checkpoint,
@@ -42,11 +47,12 @@ PLANNER = make_protocol("corridor", agent="riw-c", budget=3, max_frames=200)
 
 
 class Originals(NamedTuple):
-    """Real runs that are forged: a planner's, a learner's, and one in lockstep."""
+    """Real runs that are forged: a planner's, a learner's, one in lockstep; and a benchmark, with one not begun."""
 
     planner: Path
     learner: Path
     lockstep: Path
+    benchmark: Path
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +61,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Originals:
     play_trial(place / "planner", PLANNER, episodes=4)
     train(place / "learner", small_protocol(interactions=4_000))
     train(place / "lockstep", lockstep_protocol())
+    create(played(place / "benchmark") / "begun")
     return Originals(*(place / name for name in Originals._fields))
 
 
@@ -462,6 +469,41 @@ def _(run: Path) -> None:
     forge_result(run, scores=scores[:1], score=scores[0])
 
 
+# Benchmarks
+
+
+@forgery("a table that was edited", "benchmark", REPLAY, "it is not the table of these episodes")
+def _(directory: Path) -> None:
+    table = collect([BenchmarkDirectory.open(directory)], relative_to=directory).to_csv()
+    (directory / "results.csv").write_text(table.replace(",1.0,", ",5.0,"))
+
+
+@forgery("a trial left out of the plan after it was registered", "benchmark", REPLAY, "was registered, and is not")
+def _(directory: Path) -> None:
+    register(BenchmarkDirectory.open(directory / "begun"))
+    fewer = parse_suite(TINY.replace("trials: 2", "trials: 1"))
+    opened = BenchmarkDirectory.open(directory / "begun")
+    for trial in opened.trials:
+        if trial.trial:
+            shutil.rmtree(opened.run_path(trial), ignore_errors=True)
+    (directory / "begun" / "plan.json").unlink()
+    BenchmarkDirectory.create(directory / "begun", fewer, plan_suite(fewer))
+
+
+@forgery(
+    "another registration than was published", "benchmark", Depth(registered="0" * 64), "was registered, not 000"
+)
+def _(directory: Path) -> None:
+    shutil.rmtree(directory / "begun")
+
+
+@forgery("a registration that was changed", "benchmark", REPLAY, "its digest does not fit")
+def _(directory: Path) -> None:
+    register(BenchmarkDirectory.open(directory / "begun"))
+    path = directory / "begun" / "registration.json"
+    path.write_text(path.read_text().replace("trial-1", "trial-7"))
+
+
 @pytest.mark.parametrize("name", FORGERIES)
 def test_a_forgery_is_found(name: str, originals: Originals, tmp_path: Path) -> None:
     forged = FORGERIES[name]
@@ -480,6 +522,6 @@ def test_what_was_not_forged_holds_at_every_depth(of: str, originals: Originals,
     run = tmp_path / "run"
     shutil.copytree(getattr(originals, of), run)
     made = audit(run, depth=EVERYTHING)
-    assert made.findings == []
+    assert [finding.sentence for finding in made.findings if not finding.holds] == []
     assert made.checked.replanned == made.episodes
-    assert made.checked.relearnt == made.checked.learners == (of != "planner")
+    assert made.checked.relearnt == made.checked.learners == (of in ("learner", "lockstep"))

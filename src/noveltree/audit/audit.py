@@ -61,6 +61,8 @@ class Depth:
     """Whether runs learn again what they have learnt."""
     partial: bool = False
     """Whether runs are accepted of whose learning there is no evidence; the manifest names them."""
+    registered: str | None = None
+    """The digest that was published when benchmarks were registered, if it has to be theirs."""
 
 
 class _Auditor:
@@ -236,7 +238,7 @@ def audit(
     work.check_runs()
     work.go_deeper()
     for benchmark in benchmarks:
-        work.findings += check_benchmark(directory, benchmark)
+        work.findings += check_benchmark(directory, benchmark, registered=depth.registered)
     checked = _checked(work, work.settle_lacks())
     made = Audit(checked, work.findings, Manifest(checked, work.files), work.sample)
     if checksums(directory) != work.files:

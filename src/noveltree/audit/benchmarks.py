@@ -8,14 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from noveltree.audit.findings import Finding, name_in
-from noveltree.benchmark.directory import PARQUET, PLAN, RESULTS, BenchmarkDirectory
+from noveltree.benchmark.directory import PARQUET, PLAN, REGISTRATION, RESULTS, BenchmarkDirectory
 from noveltree.benchmark.plan import PlannedTrial, plan_suite
+from noveltree.benchmark.registration import read_registration
 from noveltree.errors import NoveltreeError
 from noveltree.results.collect import Table, collect
 
 
-def check_benchmark(directory: Path, path: Path) -> Iterator[Finding]:
-    """What does not fit together in the benchmark in `path`: its suite, its plan, its trials and its tables."""
+def check_benchmark(directory: Path, path: Path, *, registered: str | None = None) -> Iterator[Finding]:
+    """What does not fit together in the benchmark in `path`: its suite, its plan, its trials and its tables.
+
+    If it is said which digest was `registered`, it must be that of this benchmark.
+    """
 
     def finding(name: str, sentence: str, *, holds: bool = False) -> Finding:
         return Finding(name_in(directory, path / name), holds, sentence)
@@ -28,6 +32,15 @@ def check_benchmark(directory: Path, path: Path) -> Iterator[Finding]:
         return
     if len(suite) != len(benchmark.trials) or not all(_same(t, suite.get(t.name)) for t in benchmark.trials):
         yield finding(PLAN, "it is not the plan of the suite")
+    try:
+        announced = read_registration(path)
+        if announced is not None and (gone := list(announced.missing_from(benchmark.trials))):
+            yield finding(PLAN, f"{gone[0]} was registered, and is not planned any more or is another trial")
+        if registered is not None and (announced is None or announced.digest != registered):
+            found = "nothing" if announced is None else announced.digest
+            yield finding(REGISTRATION, f"{found} was registered, not {registered}")
+    except NoveltreeError as error:
+        yield finding(REGISTRATION, str(error))
     try:
         expected = collect([benchmark], relative_to=path)
     except NoveltreeError as error:

@@ -109,6 +109,11 @@ def report(
                 "failed": list(found.failed),
                 "unfinished": found.unfinished,
                 "unverified": found.unverified,
+                "manifests": {
+                    folder: {"digest": each.manifest.digest, "level": each.manifest.checked.level}
+                    for folder, each in found.manifests.items()
+                    if each.manifest is not None
+                },
                 "differs": {agent.name: agent.differs for agent in found.agents if agent.differs},
             }
         )

@@ -66,6 +66,10 @@ def verify(
             "names them.",
         ),
     ] = False,
+    registered: Annotated[
+        str | None,
+        typer.Option(metavar="DIGEST", help="What was published when the benchmark was registered."),
+    ] = None,
     workers: Annotated[
         int | None,
         typer.Option(help="Number of processes that replay.", min=1, show_default="one per processor core"),
@@ -100,10 +104,13 @@ def verify(
 
       noveltree verify runs/qbert-n-cpl-seed0 --relearn --replan 5
     """
-    depth = Depth(_count(replan), number, relearn, partial)
+    depth = Depth(_count(replan), number, relearn, partial, registered)
     if number is not None and depth.replan is None:
         raise InputError("A number draws the sample that is planned again: give --replan, too.")
-    asked = {"--renew": renew, "--relearn": relearn, "--partial": partial, "--sign": sign, "--signed-by": signed_by}
+    asked = {
+        **{"--renew": renew, "--relearn": relearn, "--partial": partial},
+        **{"--sign": sign, "--signed-by": signed_by, "--registered": registered},
+    }
     if not any(path.is_dir() for path in paths):
         for option, given in asked.items():
             if given:

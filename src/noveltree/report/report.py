@@ -35,6 +35,7 @@ from noveltree.report.scores import (
     unranked_table,
 )
 from noveltree.report.taxonomy_and_settings import settings_section, taxonomy_section
+from noveltree.report.verification import verification_section
 from noveltree.report.wording import counted, listed, title_of
 from noveltree.results.comparable import published_rule
 from noveltree.results.published_agents import published_agents, published_comparison
@@ -76,6 +77,7 @@ def build_report(
         ours = (*compared, *budgets)
         sections.append(problems_section(records, ours, compared))
         sections += _own_sections(ours, compared, width_based, others, records, measured, base, rng)
+        sections.append(verification_section(records.manifests))
     planners = [agent for agent in table_of_planners() if published or _kin([agent], ours)]
     if published:
         of_paper = _paper_sections(width_based, measured, rng)

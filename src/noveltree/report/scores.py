@@ -168,7 +168,7 @@ def episodes_section(panel: Panel, base: Path) -> Section | None:
                 EpisodeLink(
                     f"{each.score:,.10g}",
                     _relative(each.file, base),
-                    each.verified,
+                    each.manifest,
                     _relative(video, base) if (video := _video(each.file)) else "",
                 )
                 for each in agent.games[game].episodes
@@ -180,8 +180,8 @@ def episodes_section(panel: Panel, base: Path) -> Section | None:
     if not lists:
         return None
     text = (
-        "Every score is that of an episode that anyone can replay: noveltree verify FILE. ✓ are those that were, "
-        "and have not been changed since."
+        "Every score is that of an episode that anyone can replay: noveltree verify FILE. Behind it is the "
+        "manifest that has the record as it is, by the beginning of its digest."
     )
     return Section(f"{panel.name}-episodes", "Episodes", (Paragraph(text), *lists))
 
