@@ -1,4 +1,4 @@
-"""Manifests: what they state, that all of it is covered, who signed it, and that nobody is certified on their word."""
+"""Manifests: what they state, that all of it is covered, who signed it; and nobody is certified on their word."""
 
 from __future__ import annotations
 
@@ -171,13 +171,10 @@ class TestNobodyIsCertifiedOnItsWord:
 
     def test_a_record_that_does_not_fit_its_own_checksum_is_refused_by_reports(self, copy: Path) -> None:
         path = episodes_in(copy)[0]
-        path.write_text(path.read_text().replace('"solved":', '"solved" :', 1).replace("[true", "[false", 1))
+        content = json.loads(path.read_text())
+        content["decisions"]["depth"][0] += 1
+        path.write_text(json.dumps(content))
         forge_manifest(copy)
-        if json.loads(path.read_text())["decisions"] == json.loads(path.read_text())["decisions"]:
-            content = json.loads(path.read_text())
-            content["decisions"]["depth"][0] += 1
-            path.write_text(json.dumps(content))
-            forge_manifest(copy)
         with pytest.raises(RecordError, match="its checksum does not fit"):
             read_records([copy])
 
