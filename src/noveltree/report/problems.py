@@ -37,7 +37,7 @@ def _problems(
     different = [agent.title for agent in compared if agent.differs]
     different += [each.name for each in records.curves if each.differs]
     yield (
-        "Played under other conditions than the rest, and marked with †: compare with care",
+        "Played under other conditions than the rest, marked with †, and not ranked unless that is asked for",
         list(dict.fromkeys(different)),
     )
     yield (
