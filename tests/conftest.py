@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from noveltree.audit import audit
 from noveltree.cli import main
 from noveltree.collection.tuning import use_one_thread
-from noveltree.results import audit
 from tests.support.benchmarks import LESS_BUDGET, SHORTER, played
 from tests.support.command_line import Cli, Result
 from tests.support.programs import program

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from noveltree.audit import audit
 from noveltree.benchmark import BenchmarkDirectory, plan_suite, read_suite, run_benchmark
 from noveltree.benchmark.directory import TrialStatus
 from noveltree.benchmark.executors import LocalExecutor
@@ -33,7 +34,7 @@ from noveltree.records.files import checksum
 from noveltree.records.journal import Journal
 from noveltree.records.manifest import read_manifest
 from noveltree.records.run_directory import RunDirectory
-from noveltree.results import audit, collect
+from noveltree.results import collect
 from tests.support.benchmarks import SMALL, TINY, create, play_all, table
 from tests.support.command_line import NOVELTREE, Cli, on_a_terminal
 from tests.support.processes import children_of, is_alive, wait_until
@@ -561,7 +562,7 @@ class TestAuditing:
         }
 
     def test_what_changes_while_it_is_verified_is_not_signed_off(self, copy: Path) -> None:
-        def change(done: int, total: int) -> None:
+        def change(what: str, done: int, total: int) -> None:
             (copy / "suite.yaml").write_text((copy / "suite.yaml").read_text() + "#\n")
 
         with pytest.raises(BusyError, match="was changed while it was verified"):

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from noveltree.audit import audit
 from noveltree.benchmark import BenchmarkDirectory, run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
-from noveltree.results import audit
 from tests.support.benchmarks import SMALL, TINY, create, played, table
 from tests.support.command_line import NOVELTREE
 from tests.support.processes import children_of, is_alive, wait_until

@@ -38,7 +38,7 @@ def test_verify_goes_on_after_a_directory_without_episodes(cli: Cli) -> None:
 
 def test_what_verifying_a_directory_wrote_is_no_episode(cli: Cli) -> None:
     episode = cli("play", "corridor", "--json").object["episode_file"]
-    assert cli("verify", "episodes").out.startswith("episodes: 1 episode holds; 1 file signed off in ")
+    assert cli("verify", "episodes").out.startswith("episodes: 1 episode holds (replayed)\n1 file signed off in ")
     manifest = Path("episodes/manifest.json")
     assert cli("verify", episode, manifest).out.endswith("1 of 1 hold\n")
     assert cli("verify", manifest).sentence == (

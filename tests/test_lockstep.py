@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from noveltree.episodes import End
 from noveltree.errors import InputError
 from noveltree.learning import LearningSettings
 from noveltree.learning.experience import Experience
@@ -80,12 +81,22 @@ def test_every_episode_verifies_and_stands_in_the_metrics(directory: Path) -> No
     run = RunDirectory.open(directory)
     lines = run.read_metrics("episode")
     paths = run.learnt_paths()
+    ended = [record for record in map(read_episode, paths) if record.episode.end is not End.STOPPED]
     assert {(line["interval"], line["index"]) for line in lines} == {
-        (record.interval, record.index) for record in map(read_episode, paths)
+        (record.interval, record.index) for record in ended
     }
-    assert len(lines) == len(paths) > 10
+    assert len(lines) == len(ended) > 10
     assert all(verify_episode(read_episode(path)).holds for path in paths)
     assert [line["at"] for line in lines] == sorted(line["at"] for line in lines)
+
+
+def test_what_lanes_were_playing_at_the_end_is_recorded_so_that_every_interaction_is(directory: Path) -> None:
+    run = RunDirectory.open(directory)
+    episodes = [read_episode(path).episode for path in run.learnt_paths()]
+    assert 0 < sum(episode.end is End.STOPPED for episode in episodes) <= 3
+    result = run.read_result()
+    assert result is not None
+    assert sum(episode.interactions for episode in episodes) == result["interactions"]
 
 
 def test_lanes_play_episodes_of_their_own(directory: Path) -> None:

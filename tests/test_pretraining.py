@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from noveltree.audit import audit
 from noveltree.benchmark import plan_suite
 from noveltree.benchmark.estimate import estimate
 from noveltree.benchmark.suite import parse_suite
@@ -23,7 +24,6 @@ from noveltree.protocol import default_learning, make_protocol, parse_protocol
 from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import verify_episode
-from noveltree.results import audit
 from noveltree.results.curves import read_curve
 from noveltree.trial import Progress, Watcher, evaluate, pretraining, read_deployment, train
 from noveltree.trial.memory import estimate_memory

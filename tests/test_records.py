@@ -304,7 +304,7 @@ def test_where_visits_count_a_walk_may_go_on_beyond_the_budget() -> None:
     assert verify_episode(record).holds
     assert verify_episode(with_decision(record, 1, interactions=30 + 1 + 7)).holds
     verification = verify_episode(with_decision(record, 1, interactions=30 + 1 + 8))
-    assert verification.finding == "a decision took 39 interactions, more than 38"
+    assert verification.finding == "step 1 took 39 interactions, more than 38"
     free = replace(record, protocol=make_protocol("corridor", agent="riw-d", horizon=7, budget=30))
     assert not verify_episode(with_decision(free, 1, interactions=30 + 2)).holds
 

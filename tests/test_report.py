@@ -188,7 +188,7 @@ class TestProblems:
         (only,) = report_of(five).sections[0].blocks
         assert isinstance(only, Notice)
         assert only.kind == "good"
-        assert "all were verified by replay" in only.title
+        assert "manifests state that all were replayed" in only.title
 
     def test_all_of_them_are_said(self, troubled: Path) -> None:
         document = report_of(troubled)
@@ -248,14 +248,14 @@ class TestProblems:
         document = report_of(tmp_path / "copy")
         assert notice(document, "Not verified, or changed since") == str(tmp_path / "copy")
         lists = [block for block in section(document, "own-episodes").blocks if isinstance(block, EpisodeList)]
-        assert [each.verified for block in lists for each in block.episodes] == [False, *[True] * 11]
+        assert [bool(each.manifest) for block in lists for each in block.episodes] == [False, *[True] * 11]
 
     def test_verifying_makes_the_complaint_go_away(self, three: Path, tmp_path: Path, cli: Cli) -> None:
         shutil.copytree(three, tmp_path / "copy")
         assert "Not verified" in cli("report", "copy").err
         assert cli("verify", "copy", "--workers", 1).code == 0
         assert cli("report", "copy").err == ""
-        assert "all were verified by replay" in Path("report.html").read_text()
+        assert "manifests state that all were replayed" in Path("report.html").read_text()
 
 
 class TestMissing:
@@ -492,7 +492,7 @@ class TestCostAndEpisodes:
             assert [each.score for each in block.episodes] == [
                 f"{each.score:g}" for each in agent.games["corridor"].episodes
             ]
-            assert all(each.verified for each in block.episodes)
+            assert all(each.manifest for each in block.episodes)
 
     @pytest.mark.parametrize("out", ["report.html", "deep/er/report.html", "with #1 50%/r.html"])
     def test_links_lead_to_the_files_from_where_the_report_is(self, out: str, five: Path, cli: Cli) -> None:

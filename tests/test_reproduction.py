@@ -10,12 +10,12 @@ from types import ModuleType
 
 import pytest
 
+from noveltree.audit import check_benchmark
 from noveltree.records import read_episode
 from noveltree.records.manifest import checksums, read_manifest
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import verify_episode
 from noveltree.results import Sample
-from noveltree.results.audit import check_benchmark
 
 ROOT = Path(__file__).parent.parent
 PLANNERS = ROOT / "results" / "paper-planners"
@@ -47,7 +47,7 @@ def test_benchmarks_are_what_their_manifests_say(folder: Path, episodes: int) ->
     manifest = read_manifest(folder)
     assert manifest is not None
     assert list(manifest.changes(checksums(folder))) == []
-    assert manifest.episodes == episodes
+    assert manifest.checked.episodes == episodes
     for plan in sorted(folder.rglob("plan.json")):
         assert not list(check_benchmark(plan.parent, plan.parent))
 

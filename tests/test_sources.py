@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import shutil
 import statistics
@@ -23,19 +24,21 @@ from noveltree.analysis import (
     significantly_best,
     summarise,
 )
+from noveltree.audit import audit
 from noveltree.benchmark import BenchmarkDirectory
 from noveltree.benchmark.conditions import in_words
 from noveltree.errors import InputError, NoveltreeError, RecordError
 from noveltree.protocol import make_protocol
 from noveltree.published import normalisation
 from noveltree.records import read_episode
+from noveltree.records.files import checksum
+from noveltree.records.manifest import read_manifest
 from noveltree.records.run_directory import RunDirectory
 from noveltree.results import (
     AgentScores,
     GameScores,
     Results,
     Sample,
-    audit,
     collect,
     common_games,
     means_of,
@@ -377,10 +380,10 @@ class TestVerified:
         records = read_records([five, three])
         assert records.unverified == [str(three)]
         verified = {
-            each.verified for agent in records.agents for each in agent.games["corridor"].episodes if each.file
+            each.manifest for agent in records.agents for each in agent.games["corridor"].episodes if each.file
         }
-        assert verified == {True, False}
-        assert all(each.verified for each in records.agents[0].games["corridor"].episodes)
+        assert verified == {read_manifest(five).digest[:12], ""}
+        assert all(each.manifest for each in records.agents[0].games["corridor"].episodes)
 
     def test_the_manifest_of_a_folder_is_that_of_all_in_it(self, three: Path, tmp_path: Path) -> None:
         shutil.copytree(three, tmp_path / "folder" / "three")
@@ -395,7 +398,7 @@ class TestVerified:
         records = read_records([copy])
         assert records.unverified == [str(copy)]
         unverified = [
-            each.file for agent in records.agents for each in agent.games["corridor"].episodes if not each.verified
+            each.file for agent in records.agents for each in agent.games["corridor"].episodes if not each.manifest
         ]
         assert unverified == [changed]
 
@@ -403,6 +406,10 @@ class TestVerified:
         changed = episodes_in(copy)[0]
         score = read_episode(changed).episode.score
         changed.write_text(changed.read_text().replace(f'"score": {score}', '"score": 99.5', 1))
+        with pytest.raises(RecordError, match="its checksum does not fit"):
+            read_records([copy])
+        content = json.loads(changed.read_text())
+        changed.write_text(json.dumps({**content, "checksum": checksum(content)}))
         with pytest.raises(RecordError) as caught:
             read_records([copy])
         assert str(caught.value) == f"{changed} has the score 99.5, not {score:g} as the result says."
@@ -410,7 +417,7 @@ class TestVerified:
     def test_an_episode_that_is_damaged_is_refused(self, copy: Path) -> None:
         damaged = episodes_in(copy)[0]
         damaged.write_text(damaged.read_text()[:100])
-        with pytest.raises(RecordError, match="is not an episode of noveltree, or is damaged"):
+        with pytest.raises(RecordError, match="is not an episode of noveltree, or is truncated"):
             read_records([copy])
 
     def test_episodes_that_are_gone_leave_their_scores(self, copy: Path) -> None:

@@ -2,6 +2,7 @@
 
 suite.yaml                        what is run
 plan.json                         its trials, and the protocols they are played under
+registration.json                 which trials were announced before any was run, if they were
 journal.jsonl                     when trials began and how they ended
 lock                              held by the process that runs the benchmark
 trials/GAME/AGENT/trial-N/        a run directory per trial
@@ -30,17 +31,18 @@ from noveltree.protocol import compare_protocols, parse_protocol
 from noveltree.records.files import check_writable, read_json, write_atomically
 from noveltree.records.journal import Journal
 from noveltree.records.lock import LOCK, is_locked, locked
-from noveltree.records.manifest import MANIFEST
+from noveltree.records.manifest import MANIFEST, SIGNATURE
 from noveltree.records.run_directory import RESULT, RunDirectory
 
 State = Literal["failed", "running", "finished", "interrupted", "waiting"]
 SUITE, PLAN, JOURNAL = "suite.yaml", "plan.json", "journal.jsonl"
+REGISTRATION = "registration.json"
 _FORMAT, _VERSION = "noveltree-benchmark", 1
 #: The tidy table, as it is collected.
 RESULTS, PARQUET = "results.csv", "results.parquet"
 #: Where a trial reports its progress, in its run directory.
 PROGRESS = "progress.json"
-_PARTS = (SUITE, PLAN, JOURNAL, LOCK, "trials", "logs", RESULTS, PARQUET, MANIFEST)
+_PARTS = (SUITE, PLAN, REGISTRATION, JOURNAL, LOCK, "trials", "logs", RESULTS, PARQUET, MANIFEST, SIGNATURE)
 #: How often a failing trial is retried.
 RETRIES = 2
 

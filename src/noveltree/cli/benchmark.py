@@ -20,9 +20,10 @@ from noveltree.benchmark import (
     read_suite,
     shipped_suites,
 )
-from noveltree.benchmark.directory import RESULTS
+from noveltree.benchmark.directory import REGISTRATION, RESULTS
 from noveltree.benchmark.estimate import Estimate, estimate, makespan
 from noveltree.benchmark.plan import protocols_of
+from noveltree.benchmark.registration import register as register_trials
 from noveltree.benchmark.suite import CONDITIONS
 from noveltree.benchmark.template import TEMPLATE
 from noveltree.cli.benchmark_run import Where, need_packages, run_in_view
@@ -243,6 +244,36 @@ def run(
 
 
 @app.command()
+@takes(_CONDITIONS)
+def register(
+    suite: _Suite,
+    out_dir: Annotated[Path, typer.Option("--out", help="The benchmark's directory.")],
+    games: _Games = None,
+    agents: _Agents = None,
+    trials: _Trials = None,
+    episodes: _Episodes = None,
+    imports: Import = False,
+    json: _Json = False,
+    **conditions: Any,
+) -> None:
+    """Write down which trials will be run, before any of them is, and print the digest of that: publish it.
+
+    Trials that are left out afterwards, or changed, are then found by noveltree verify.
+
+    [bold]Example[/]: noveltree benchmark register paper-planners --trials 1 --out planners
+    """
+    wanted = _part(suite, games, agents, trials, episodes, conditions)
+    made = register_trials(BenchmarkDirectory.create(out_dir, wanted, plan_suite(wanted)))
+    if json:
+        print_json(
+            {"directory": str(out_dir), "trials": len(made.trials), "date": made.date, "digest": made.digest}
+        )
+        return
+    file = out_dir / REGISTRATION
+    out.print(f"{counted(len(made.trials), 'trial')} registered in {file}, digest {made.digest}", soft_wrap=True)
+
+
+@app.command()
 def resume(
     directory: _Dir,
     workers: _Workers = None,
@@ -334,6 +365,7 @@ def collect(
                 "finished": made.finished,
                 "missing": made.missing,
                 "warnings": made.warnings,
+                "manifests": made.manifests,
                 "files": [str(file) for file in files],
             }
         )
@@ -352,6 +384,8 @@ def collect(
     out.print(
         f"{counted(len(made.scores), 'episode')} of {counted(made.finished, 'trial')}: {files[0]}", soft_wrap=True
     )
+    for directory, statement in made.manifests.items():
+        out.print(f"{directory}: {statement}", soft_wrap=True)
 
 
 def _run(directory: BenchmarkDirectory, where: Where, *, json: bool) -> None:

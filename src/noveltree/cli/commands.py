@@ -70,7 +70,7 @@ def _load(name: str) -> Any:
     if hasattr(module, "app"):
         commands.add_typer(module.app, name=name)
     else:
-        commands.command(name)(getattr(module, name))
+        commands.command(name, cls=getattr(module, "COMMAND", None))(getattr(module, name))
     return get_group(commands).commands[name]
 
 

@@ -53,10 +53,14 @@ def report(
         Path | None,
         typer.Option("--out", "-o", help="Where to write it; - prints it.", show_default="report.html, ..."),
     ] = None,
+    rank_all: Annotated[
+        bool,
+        typer.Option("--rank-all", help="Rank scores under other conditions than the rest, too."),
+    ] = False,
     title: Annotated[str | None, typer.Option(help="The title of the report.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Write a report: problems first, then scores beside the published ones, statistics, curves, and every episode.
+    """Write a report: what was found, problems, scores beside the published ones, statistics, curves, all episodes.
 
     HTML is one file that needs no network. A benchmark may still be running: the report has what is finished.
 
@@ -84,6 +88,7 @@ def report(
         base=path.parent,
         title=title or ("noveltree report" if records else _PUBLISHED_TITLE),
         rng=np.random.default_rng(_SEED),
+        rank_all=rank_all,
     )
     if kind == "csv":
         files = {path / name: text for name, text in to_csv_files(document).items()}
@@ -109,6 +114,11 @@ def report(
                 "failed": list(found.failed),
                 "unfinished": found.unfinished,
                 "unverified": found.unverified,
+                "manifests": {
+                    folder: {"digest": each.manifest.digest, "level": each.manifest.checked.level}
+                    for folder, each in found.manifests.items()
+                    if each.manifest is not None
+                },
                 "differs": {agent.name: agent.differs for agent in found.agents if agent.differs},
             }
         )

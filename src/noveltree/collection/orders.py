@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from noveltree.episodes import Decision, End, Episode, Play
 from noveltree.learning.experience import CriticalPath
+from noveltree.learning.inputs import STACK
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +115,16 @@ def make_path(
         action_values=np.array(values, dtype=np.float64) if decisions and all(values) else None,
         root_values=np.array(roots, dtype=np.float64),
     )
+
+
+def cut_path(
+    episode: Episode, observations: Sequence[NDArray[Any]], *, of: tuple[int, int], first: int, last: int
+) -> CriticalPath:
+    """A piece of a critical path, as it was when it was played: from time step `first` until before `last`.
+
+    The observations are those of the whole episode, whose interval and index are in `of`.
+    """
+    before = min(first, STACK - 1)
+    if last < episode.steps:  # it went on there
+        episode = replace(episode, decisions=episode.decisions[:last], end=End.STOPPED)
+    return make_path(observations[first - before : last + 1], episode, first=first, before=before, of=of)

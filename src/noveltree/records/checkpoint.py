@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.errors import OutputError, RecordError
-from noveltree.records.files import checksum, make_directory, sync_directory
+from noveltree.records.files import checksum, make_directory, parse_json, sync_directory
 
 _ARRAYS, _STATE = "arrays.safetensors", "state.json"
 _KEPT = 2
@@ -37,6 +37,8 @@ class Checkpoint:
 
     arrays: Arrays
     state: dict[str, Any]
+    number: int | None = None
+    """Once it was written."""
 
 
 def write_checkpoint(directory: Path, number: int, checkpoint: Checkpoint) -> None:
@@ -91,7 +93,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     import safetensors.numpy
 
     try:
-        content = json.loads((path / _STATE).read_bytes())
+        content = parse_json((path / _STATE).read_bytes())
         arrays = (path / _ARRAYS).read_bytes()
     except OSError as error:
         raise RecordError(f"Cannot read the checkpoint {path}: {error.strerror or error}.") from error
@@ -101,7 +103,12 @@ def read_checkpoint(path: Path) -> Checkpoint:
         raise RecordError(f"The checkpoint {path} is damaged: the checksum of {_STATE} does not fit.")
     if content["arrays"] != hashlib.sha256(arrays).hexdigest():
         raise RecordError(f"The checkpoint {path} is damaged: the checksum of {_ARRAYS} does not fit.")
-    return Checkpoint(dict(safetensors.numpy.load(arrays)), content["state"])
+    return Checkpoint(dict(safetensors.numpy.load(arrays)), content["state"], content["number"])
+
+
+def checkpoint_paths(directory: Path) -> list[Path]:
+    """The checkpoints in a directory, the oldest first."""
+    return [directory / _name(number) for number in sorted(_numbers(directory))]
 
 
 def check_space(directory: Path, size: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from noveltree.episodes import Decision, End, Episode, EpisodeChance
 from noveltree.errors import RecordError
 from noveltree.protocol import Protocol, parse_protocol
 from noveltree.reading import validated
-from noveltree.records.files import checksum, numbered, write_atomically
+from noveltree.records.files import checksum, file_digest, numbered, parse_json, write_atomically
 
 FORMAT = "noveltree-episode"
 #: The first version had neither the values of actions nor networks that change in mid-episode. An episode without
@@ -202,9 +201,10 @@ def read_episode(path: Path) -> EpisodeRecord:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeSummary:
+class EpisodeSummary(BaseModel):
     """What an episode file says at its top, and the digest of the whole file."""
+
+    model_config = ConfigDict(frozen=True, strict=True, allow_inf_nan=False)
 
     score: float
     steps: int
@@ -214,21 +214,16 @@ class EpisodeSummary:
 
 
 def read_summary(path: Path) -> EpisodeSummary:
-    """The summary of an episode file, without its decisions: a tenth of the time, and nothing is checked."""
-    try:
-        data = path.read_bytes()
-        top, decisions, _ = data.partition(b',\n"decisions": {')
-        content = json.loads(top + b"}") if decisions else {}
-        score, steps, interactions, seconds = (
-            content[name] for name in ("score", "steps", "interactions", "seconds")
-        )
-    except OSError as error:
-        raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
-    except (ValueError, RecursionError, KeyError, TypeError) as error:
-        raise RecordError(f"{path} is not an episode of noveltree, or is damaged.") from error
-    if not all(isinstance(number, int | float) for number in (score, steps, interactions, seconds)):
-        raise RecordError(f"{path} is not an episode of noveltree, or is damaged.")
-    return EpisodeSummary(score, steps, interactions, seconds, hashlib.sha256(data).hexdigest())
+    """The summary of an episode file, if its checksum fits; decisions are not looked at."""
+    content = _parse(path)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise RecordError(f"{path} is not an episode of noveltree.")
+    if content.get("checksum") != checksum(content):
+        raise RecordError(f"{path} was changed after it was written: its checksum does not fit.")
+    numbers = {name: content.get(name) for name in ("score", "steps", "interactions", "seconds")}
+    return validated(
+        EpisodeSummary, {**numbers, "digest": file_digest(path)}, where=f"{path} is damaged: ", error=RecordError
+    )
 
 
 def _parse(path: Path) -> Any:
@@ -237,10 +232,10 @@ def _parse(path: Path) -> Any:
             data = file.read(_LARGEST_FILE + 1)
         if len(data) > _LARGEST_FILE:
             raise RecordError(f"{path} is too large to be an episode.")
-        return json.loads(data)
+        return parse_json(data)
     except OSError as error:
         raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:
         raise RecordError(
-            f"{path} is not an episode of noveltree, or is truncated: it is not valid JSON."
+            f"{path} is not an episode of noveltree, or is truncated: it is not valid JSON, or has a name twice."
         ) from error

@@ -81,14 +81,26 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def parse_json(data: bytes | str, *, parse_constant: Callable[[str], Any] | None = None) -> Any:
+    """A value from JSON; raise ValueError if an object has a name twice, of which readers see one or the other."""
+    return json.loads(data, object_pairs_hook=_object, parse_constant=parse_constant)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ValueError("a name is there twice")
+    return content
+
+
 def read_json(file: Path) -> dict[str, Any]:
     """Read a JSON object from a file; raise RecordError if it is anything else."""
     try:
-        content = json.loads(file.read_bytes())
+        content = parse_json(file.read_bytes())
     except OSError as error:
         raise RecordError(f"Cannot read {file}: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"{file} is damaged: it is not valid JSON.") from error
+        raise RecordError(f"{file} is damaged: it is not valid JSON, or has a name twice.") from error
     if not isinstance(content, dict):
         raise RecordError(f"{file} is damaged: it is not a JSON object.")
     return content
@@ -114,7 +126,7 @@ def read_json_lines(
         if not line.startswith(beginning) or having not in line:
             continue
         with contextlib.suppress(ValueError):
-            values.append(json.loads(line, parse_constant=parse_constant))
+            values.append(parse_json(line, parse_constant=parse_constant))
     return values
 
 

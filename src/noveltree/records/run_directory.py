@@ -31,7 +31,7 @@ from noveltree.records.files import check_writable, checksum, read_json, read_js
 from noveltree.records.lock import LOCK, is_locked, locked
 
 _FORMAT, _VERSION = "noveltree-run", 1
-RUN, CHECKPOINTS, PAUSED, _METRICS = "run.json", "checkpoints", "paused", "metrics.jsonl"
+RUN, CHECKPOINTS, PAUSED, METRICS = "run.json", "checkpoints", "paused", "metrics.jsonl"
 #: What a run has once it is over.
 RESULT = "result.json"
 
@@ -215,13 +215,22 @@ class RunDirectory:
         found = (self.path / "episodes").glob("interval-*/*.json")
         return sorted(path for path in found if place_of_episode(path) is not None)
 
+    def evaluated_paths(self) -> list[Path]:
+        """All episodes that were played with fixed networks, or without any, to be evaluated."""
+        found = (self.path / "evaluation").glob("interval-*/*.json")
+        return sorted(path for path in found if place_of_episode(path) is not None)
+
+    @property
+    def metrics_path(self) -> Path:
+        return self.path / METRICS
+
     def metrics_size(self) -> int:
-        path = self.path / _METRICS
+        path = self.metrics_path
         return path.stat().st_size if path.exists() else 0
 
     def cut_metrics(self, size: int) -> None:
         """Delete the lines after the first `size` bytes: they belong to an interval that is played again."""
-        path = self.path / _METRICS
+        path = self.path / METRICS
         if path.exists():
             with path.open("r+b") as file:
                 kept = file.read(size)
@@ -231,14 +240,14 @@ class RunDirectory:
 
     def add_metrics(self, line: dict[str, Any]) -> None:
         try:
-            with (self.path / _METRICS).open("ab") as file:
+            with (self.path / METRICS).open("ab") as file:
                 file.write(json.dumps(line).encode() + b"\n")
         except OSError as error:
-            raise OutputError(f"Cannot write {self.path / _METRICS}: {error.strerror or error}.") from error
+            raise OutputError(f"Cannot write {self.path / METRICS}: {error.strerror or error}.") from error
 
     def read_metrics(self, event: str | None = None, *, having: str = "") -> list[dict[str, Any]]:
         """All complete lines; or only those of one event, or with a name in them, which is faster."""
-        path = self.path / _METRICS
+        path = self.path / METRICS
         beginning = b"" if event is None else f'{{"event": "{event}"'.encode()
         lines = read_json_lines(path, beginning=beginning, having=f'"{having}": '.encode() if having else b"")
         if not all(isinstance(line, dict) and "event" in line for line in lines):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from noveltree.episodes import End, digest
+from noveltree.agents import get_agent
+from noveltree.episodes import End, Episode, digest
 from noveltree.lookahead import Interactions
 from noveltree.protocol import Protocol
 from noveltree.records.episode_file import EpisodeRecord
@@ -50,10 +51,8 @@ def verify_episode(record: EpisodeRecord) -> Verification:
             return Verification(False, score, f"the game was {was} after the last step{caveat}")
         if digest(state.observation) != episode.final_observation:
             return Verification(False, score, f"the last observation is different{caveat}")
-        if most := _interactions_allowed(protocol):
-            spent = max((decision.interactions for decision in episode.decisions), default=0)
-            if spent > most:
-                return Verification(False, score, f"a decision took {spent:,} interactions, more than {most:,}")
+        if finding := _impossible_account(protocol, episode):
+            return Verification(False, score, finding)
         if episode.steps > protocol.max_steps:
             return Verification(False, score, f"it goes beyond the limit of {protocol.max_steps} steps")
         if episode.end is End.TRUNCATED and episode.steps < protocol.max_steps:
@@ -67,6 +66,21 @@ def _levels(record: EpisodeRecord) -> tuple[int | None, int | None]:
     """The level of an episode of its place in training, and in an evaluation."""
     level_of = record.protocol.level_of
     return level_of(record.index, interval=record.interval), level_of(record.index, evaluation=True)
+
+
+def _impossible_account(protocol: Protocol, episode: Episode) -> str:
+    """What decisions say of their lookaheads and no lookahead of this protocol can be, if they do."""
+    settings, agent = protocol.settings(), get_agent(protocol.agent)
+    most = _interactions_allowed(protocol)
+    for step, decision in enumerate(episode.decisions):
+        if most is not None and decision.interactions > most:
+            return f"step {step} took {decision.interactions:,} interactions, more than {most:,}"
+        if "horizon" in agent.uses and decision.depth > settings.horizon:
+            return f"step {step} looked {decision.depth} actions ahead, beyond the horizon of {settings.horizon}"
+        free = most is not None and settings.most_nodes is None and settings.visits == "free"
+        if free and not decision.interactions and not decision.solved:
+            return f"step {step} took no interactions although its root was not solved"
+    return ""
 
 
 def _interactions_allowed(protocol: Protocol) -> int | None:

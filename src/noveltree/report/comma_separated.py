@@ -31,13 +31,13 @@ def to_csv_files(document: Document) -> dict[str, str]:
                 problems += [(block.title, item) for item in block.items]
             case EpisodeList():
                 episodes += [
-                    (block.title, each.score.replace(",", ""), int(each.verified), each.file, each.video)
+                    (block.title, each.score.replace(",", ""), each.manifest, each.file, each.video)
                     for each in block.episodes
                 ]
     if problems:
         made.append(("problems", "What is wrong with the records.", [("problem", "what"), *problems]))
     if episodes:
-        heading = ("of", "score", "verified", "file", "video")
+        heading = ("of", "score", "manifest", "file", "video")
         made.append(("episodes", "The records behind the scores.", [heading, *episodes]))
     contents = [_HEADING, *((f"{name}.csv", what) for name, what, _ in made)]
     return {CONTENTS: _write(contents), **{f"{name}.csv": _write(rows) for name, _, rows in made}}

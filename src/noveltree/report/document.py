@@ -166,7 +166,8 @@ class EpisodeLink:
 
     score: str
     file: str
-    verified: bool
+    manifest: str
+    """The name of the manifest that has the record as it is; empty if there is none."""
     video: str = ""
 
 

@@ -28,7 +28,7 @@ def _block(block: Block) -> str:
             return _escape(block.text)
         case EpisodeList():
             links = ", ".join(
-                f"[{each.score}]({quote(each.file)}){' ✓' if each.verified else ''}"
+                f"[{each.score}]({quote(each.file)}){f' ({each.manifest})' if each.manifest else ''}"
                 + (f" [video]({quote(each.video)})" if each.video else "")
                 for each in block.episodes
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from noveltree.report.document import Cell, Column
 from noveltree.report.wording import counted, listed, title_of, with_mark
@@ -20,6 +20,16 @@ class Panel:
     """With which the names of its sections begin."""
     agents: tuple[AgentScores, ...]
     games: tuple[str, ...]
+    rank_all: bool = False
+    """Whether agents are ranked, too, that played under other conditions than the rest."""
+
+    def takes_part(self, agent: AgentScores) -> bool:
+        """Whether an agent takes part in ranks, wins and totals."""
+        return self.rank_all or agent.published or not agent.differs
+
+    def ranked(self) -> Panel:
+        """The agents that are ranked."""
+        return replace(self, agents=tuple(filter(self.takes_part, self.agents)))
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -21,7 +21,8 @@ def problems_section(records: Records, ours: Sequence[AgentScores], compared: Se
         notices.append(
             Notice(
                 "good",
-                "No trial failed, none is missing, all scores are comparable, and all were verified by replay.",
+                "No trial failed, none is missing, all scores are comparable, and manifests state that all were "
+                "replayed.",
             )
         )
     return Section("problems", "Problems", tuple(notices))
@@ -36,7 +37,7 @@ def _problems(
     different = [agent.title for agent in compared if agent.differs]
     different += [each.name for each in records.curves if each.differs]
     yield (
-        "Played under other conditions than the rest, and marked with †: compare with care",
+        "Played under other conditions than the rest, marked with †, and not ranked unless that is asked for",
         list(dict.fromkeys(different)),
     )
     yield (
@@ -46,6 +47,8 @@ def _problems(
     yield "Trials that are missing from scores, by game", [_gaps(agent) for agent in ours if agent.missing]
     yield "Scores whose episodes are not there any more", _places(records.without_files)
     yield "Not verified, or changed since: run noveltree verify on", _places(records.unverified)
+    lacking = [f"{folder}/{run}" for folder, each in records.manifests.items() for run in each.lacking]
+    yield "Runs whose learning nobody could check, since evidence of it was not kept", _places(lacking)
     yield "Damaged metrics: learning curves that lack intervals", _places(records.lost_intervals)
     yield (
         "Tables: whether their scores are comparable, and were verified, is not known",

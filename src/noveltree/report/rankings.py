@@ -157,9 +157,9 @@ def _segmentation(panel: Panel, there: Sequence[Segment], shares: Sequence[NDArr
     )
 
 
-def aggregate_section(panel: Panel) -> Section | None:
-    """Performance profiles, and how probable an improvement is."""
-    series = tuple(
+def profiles(panel: Panel) -> tuple[Series, ...]:
+    """The performance profiles of agents, in games with human scores."""
+    return tuple(
         Series(
             f"{agent.title}, published" if panel.mixed and agent.published else agent.title,
             tuple(zip(_THRESHOLDS.tolist(), performance_profile(matrix, _THRESHOLDS).tolist(), strict=True)),
@@ -168,7 +168,11 @@ def aggregate_section(panel: Panel) -> Section | None:
         for agent in panel.agents
         if (matrix := human_normalised(agent, panel.games)).size
     )
-    if not series:
+
+
+def aggregate_section(panel: Panel) -> Section | None:
+    """Performance profiles, and how probable an improvement is."""
+    if not (series := profiles(panel)):
         return None
     profile = Charts(
         f"{panel.name}-profile",

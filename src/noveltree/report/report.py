@@ -1,4 +1,4 @@
-"""A whole report: problems first, then what was recorded beside what was published, then the paper's results."""
+"""A whole report: what was found, problems, what was recorded beside what was published, the paper's results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from noveltree.analysis.taxonomy import (
 )
 from noveltree.published import OTHER_AGENTS, published_planners
 from noveltree.report.curves import anytime_section, recorded_curves, released_curves
-from noveltree.report.document import Document, Paragraph, Section, Table
+from noveltree.report.document import Document, Notice, Paragraph, Section, Table
+from noveltree.report.found import found_section
 from noveltree.report.panel import Panel
 from noveltree.report.problems import problems_section
 from noveltree.report.rankings import aggregate_section, pairwise_section, summary_section
@@ -35,6 +36,7 @@ from noveltree.report.scores import (
     unranked_table,
 )
 from noveltree.report.taxonomy_and_settings import settings_section, taxonomy_section
+from noveltree.report.verification import verification_section
 from noveltree.report.wording import counted, listed, title_of
 from noveltree.results.comparable import published_rule
 from noveltree.results.published_agents import published_agents, published_comparison
@@ -55,9 +57,18 @@ _WITH_INTERVALS = ("riw-d", "riw-c", "cpl", "n-cpl-d", "n-cpl")
 
 
 def build_report(
-    records: Records | None, *, published: bool, base: Path, title: str, rng: np.random.Generator
+    records: Records | None,
+    *,
+    published: bool,
+    base: Path,
+    title: str,
+    rng: np.random.Generator,
+    rank_all: bool = False,
 ) -> Document:
-    """A report of records, of the paper's results, or of both; `base` is where the file will be, for its links."""
+    """A report of records, of the paper's results, or of both; `base` is where the file will be, for its links.
+
+    Scores under other conditions than the rest are ranked only if that is asked for.
+    """
     theirs = published_agents()
     width_based = tuple(agent for agent in theirs if agent.name not in OTHER_AGENTS)
     others = {agent.name: agent for agent in theirs if agent.name in OTHER_AGENTS}
@@ -65,6 +76,7 @@ def build_report(
     measured = dict(measured_taxonomy())
     ours: tuple[AgentScores, ...] = ()
     compared: tuple[AgentScores, ...] = ()
+    of_atari = published
     if records is not None:
         tests = _smrf_tests(records.agents)
         measured |= classify_samples({name: half.samples for name, half in tests.items()})
@@ -74,14 +86,20 @@ def build_report(
         budgets = tuple(agent for agent in recorded if is_another_budget(agent, recorded))
         compared = tuple(agent for agent in recorded if not is_another_budget(agent, recorded))
         ours = (*compared, *budgets)
-        sections.append(problems_section(records, ours, compared))
-        sections += _own_sections(ours, compared, width_based, others, records, measured, base, rng)
+        games = tuple(sorted({game for agent in ours for game in (*agent.games, *agent.missing)}))
+        panel = Panel("own", (*compared, *_with_scores(width_based, games)), games, rank_all)
+        problems = problems_section(records, ours, compared)
+        complaints = [block for block in problems.blocks if isinstance(block, Notice) and block.kind == "problem"]
+        sections += [found_section(records, panel, compared, complaints), problems]
+        sections += _own_sections(panel, ours, compared, width_based, others, records, measured, base, rng)
+        of_atari |= bool(tests) or _are_of_atari([*games, *(curve.game for curve in records.curves)])
+        sections.append(verification_section(records.manifests))
     planners = [agent for agent in table_of_planners() if published or _kin([agent], ours)]
     if published:
         of_paper = _paper_sections(width_based, measured, rng)
         sections += of_paper if records is None else map(_renamed, of_paper)
         sections.append(_planners_section(planners))
-    if published or not ours or _of_atari(ours):
+    if of_atari:
         sections.append(taxonomy_section(measured, published_taxonomy()))
         sections.append(settings_section((*ours, *theirs, *planners)))
     else:
@@ -93,10 +111,9 @@ def build_report(
     )
 
 
-def _of_atari(agents: Sequence[AgentScores]) -> bool:
+def _are_of_atari(games: Sequence[str]) -> bool:
     """Whether any of the games is one of Atari's, about which there is more to say."""
-    known = {*all_games()}
-    return any(game in known for agent in agents for game in (*agent.games, *agent.missing))
+    return not {*all_games()}.isdisjoint(games)
 
 
 def _smrf_tests(agents: Sequence[AgentScores]) -> dict[str, AgentScores]:
@@ -119,6 +136,7 @@ def _is_smrf_half(agent: AgentScores, name: str) -> bool:
 
 
 def _own_sections(
+    panel: Panel,
     ours: Sequence[AgentScores],
     compared: Sequence[AgentScores],
     width_based: Sequence[AgentScores],
@@ -132,15 +150,15 @@ def _own_sections(
     learning = recorded_curves(records.curves)
     if not ours:
         return [learning]
-    games = tuple(sorted({game for agent in ours for game in (*agent.games, *agent.missing)}))
+    games = panel.games
     everyone = Panel("own", tuple(ours), games)
-    panel = Panel("own", (*compared, *_with_scores(width_based, games)), games)
     scores = [scores_table(panel, NOT_LOWER, name="own-scores")]
     human = others["human"]
     if any(game in human.games for game in games):
         n_cpl = [agent for agent in width_based if agent.name == "n-cpl"]
         without_model = [agent for agent in others.values() if agent is not human]
-        humans = Panel("own-human", (*compared, *_with_scores([*n_cpl, *without_model], games)), games)
+        beside = (*compared, *_with_scores([*n_cpl, *without_model], games))
+        humans = Panel("own-human", beside, games, panel.rank_all)
         caption = (
             "Beside N-CPL, a human player and agents that learn without a model (Mnih et al. 2015, Hessel et al. "
             "2018), as the paper reports them. The conditions of the latter are others: see the experimental "
@@ -148,14 +166,19 @@ def _own_sections(
         )
         scores.append(human_table(humans, human, name="own-human", caption=caption))
     if kin := _with_scores(_kin(table_of_planners(), ours), games):
-        beside = Panel("own", (*ours, *kin), games)
         scores.append(
-            unranked_table(beside, name="own-planners", caption=f"Beside planners of earlier articles, {_UNRANKED}")
+            unranked_table(
+                Panel("own", (*ours, *kin), games),
+                name="own-planners",
+                caption=f"Beside planners of earlier articles, {_UNRANKED}",
+            )
         )
+    ranked = panel.ranked()
+    rankings: list[Section | None] = []
+    if any(not agent.published for agent in ranked.agents):
+        rankings = [summary_section(ranked, rng=rng), pairwise_section(ranked, measured), aggregate_section(ranked)]
     return [
-        summary_section(panel, rng=rng),
-        pairwise_section(panel, measured),
-        aggregate_section(panel),
+        *rankings,
         Section("own-scores", "Scores", tuple(scores)),
         learning,
         anytime_section(everyone, anytime_curves(ours)),

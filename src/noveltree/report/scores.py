@@ -48,7 +48,7 @@ def scores_table(panel: Panel, marking: Marking, *, name: str) -> Table:
     """Mean scores with 90% intervals, some of each game marked."""
     rows, counts = [], [0] * len(panel.agents)
     for game in panel.games:
-        there = [number for number, agent in enumerate(panel.agents) if game in agent.games]
+        there = [n for n, agent in enumerate(panel.agents) if game in agent.games and panel.takes_part(agent)]
         marks = marking.marks([panel.agents[number].games[game].sample for number in there])
         is_marked = dict(zip(there, marks, strict=True))
         cells = [Cell(title_of(game))]
@@ -56,13 +56,17 @@ def scores_table(panel: Panel, marking: Marking, *, name: str) -> Table:
             counts[number] += is_marked.get(number, False)
             cells.append(score_of(panel, agent, game, best=is_marked.get(number, False)))
         rows.append(tuple(cells))
+
+    def times(agent: AgentScores, count: int) -> Cell:
+        return Cell(f"{count}", (count,), strong=True) if panel.takes_part(agent) else Cell(MISSING)
+
     return Table(
         name,
         f"Mean scores over {counted(len(panel.games), 'game')}, with 90% intervals where they are known; "
         f"{marking.explanation}.",
         (Column("game", words=True), *panel.columns),
         tuple(rows),
-        ((Cell("times marked"), *(Cell(f"{count}", (count,), strong=True) for count in counts)),),
+        ((Cell("times marked"), *map(times, panel.agents, counts)),),
     )
 
 
@@ -100,11 +104,16 @@ def human_table(panel: Panel, human: AgentScores, *, name: str, caption: str) ->
     if left_out := [title_of(game) for game in panel.games if game not in human.games]:
         caption += f" Without a human score, and not in the table: {listed(left_out)}."
     means = means_of(agents, games)
-    highest = np.nanmax(means, axis=0)
+    part = np.array([[panel.takes_part(agent)] for agent in agents])
+    compared = np.where(part, means, np.nan)
+    highest = np.nanmax(compared, axis=0)
     rows = tuple(
         (
             Cell(title_of(game)),
-            *(number_cell(float(value), best=bool(value == highest[column])) for value in means[:, column]),
+            *(
+                number_cell(float(value), best=bool(own == highest[column]))
+                for value, own in zip(means[:, column], compared[:, column], strict=True)
+            ),
         )
         for column, game in enumerate(games)
     )
@@ -112,7 +121,7 @@ def human_table(panel: Panel, human: AgentScores, *, name: str, caption: str) ->
     for what, factor in (("games above human", 1.0), ("games above 75% of human", 0.75)):
         counts = [share_above(row, means[0], factor=factor) for row in means[1:]]
         foot.append((Cell(what), Cell(""), *(_share_cell(*count) for count in counts)))
-    times = times_best(means)
+    times = times_best(compared)
     foot.append((Cell("games best"), *(_share_cell(int(count), len(games)) for count in times)))
     agents_columns = (replace(column, second="games") for column in panel.columns)
     first = Column(marked(human), PUBLISHED if panel.mixed else "", second="games")
@@ -168,7 +177,7 @@ def episodes_section(panel: Panel, base: Path) -> Section | None:
                 EpisodeLink(
                     f"{each.score:,.10g}",
                     _relative(each.file, base),
-                    each.verified,
+                    each.manifest,
                     _relative(video, base) if (video := _video(each.file)) else "",
                 )
                 for each in agent.games[game].episodes
@@ -180,8 +189,8 @@ def episodes_section(panel: Panel, base: Path) -> Section | None:
     if not lists:
         return None
     text = (
-        "Every score is that of an episode that anyone can replay: noveltree verify FILE. ✓ are those that were, "
-        "and have not been changed since."
+        "Every score is that of an episode that anyone can replay: noveltree verify FILE. Behind it is the "
+        "manifest that has the record as it is, by the beginning of its digest."
     )
     return Section(f"{panel.name}-episodes", "Episodes", (Paragraph(text), *lists))
 

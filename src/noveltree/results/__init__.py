@@ -11,14 +11,11 @@ published_planners  those of earlier articles on planners
 recorded          all of these together: `read_results`, `read_records`
 measured          what RTDP and random actions scored, for the taxonomy
 collect           all episodes of benchmarks as one table
-audit             is all that is on disk true?
 
 Start with `read_results` (a table, a benchmark, a run, or "published"), `results_of_frame` (pandas or polars) or
 `results_of_arrays`.
 """
 
-from noveltree.results.audit import Audit as Audit
-from noveltree.results.audit import audit as audit
 from noveltree.results.collect import Table as Table
 from noveltree.results.collect import collect as collect
 from noveltree.results.curves import RunCurve as RunCurve

@@ -6,7 +6,7 @@ import csv
 import io
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ from noveltree.benchmark.directory import BenchmarkDirectory
 from noveltree.results.comparable import check_unique, group_trials
 from noveltree.results.scores import Score
 from noveltree.results.trials import trials_of_benchmark
+from noveltree.results.vouching import Vouch
 
-COLUMNS = (*(each.name for each in fields(Score) if each.name not in ("file", "verified")), "episode_file")
+COLUMNS = (*(each.name for each in fields(Score) if each.name not in ("file", "manifest")), "episode_file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ class Table:
     missing: list[str]
     """Trials that are planned but not finished; they are not in the table."""
     warnings: list[str]
+    manifests: dict[str, str] = field(default_factory=dict)
+    """What the manifest of each benchmark states of these episodes, or that there is none that fits."""
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows, by the names of the columns."""
@@ -75,4 +78,16 @@ def collect(directories: Sequence[BenchmarkDirectory], *, relative_to: Path) -> 
             game = trial.protocol.game
             warnings[f"Not comparable with the others: {trial.label} in {game}, played with {what}."] = None
         scores += [replace(score, differs=what) for score in trial.checked_episodes()]
-    return Table(scores, relative_to, len(finished), missing, list(warnings))
+    manifests = {str(directory.path): _statement(directory, scores) for directory in directories}
+    return Table(scores, relative_to, len(finished), missing, list(warnings), manifests)
+
+
+def _statement(directory: BenchmarkDirectory, scores: Sequence[Score]) -> str:
+    """What the manifest of a benchmark states of its episodes, if it has all of them as they are."""
+    vouch = Vouch.of(directory.path, directory.path)
+    files = [each.file for each in scores if each.file is not None and each.file.is_relative_to(directory.path)]
+    if vouch.manifest is None:
+        return "not verified"
+    if not all(vouch(path) for path in (directory.plan_path, *files)):
+        return "changed since it was verified"
+    return f"by its manifest {vouch.manifest.checked.level}, digest {vouch.manifest.digest}"

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from noveltree.benchmark.directory import PLAN
 from noveltree.errors import InputError
-from noveltree.records.files import file_digest
-from noveltree.records.manifest import Manifest, read_manifest
 from noveltree.results.comparable import Group, check_unique, group_trials, settings_in_words
 from noveltree.results.curves import RunCurve, read_curve
 from noveltree.results.published_agents import published_agents
@@ -18,6 +16,7 @@ from noveltree.results.published_planners import other_planners
 from noveltree.results.scores import AgentScores, Results, agents_of
 from noveltree.results.tables import read_tables
 from noveltree.results.trials import RecordedTrial, find_places, trials_in
+from noveltree.results.vouching import Vouch
 
 #: The name of the paper's results, and of those of earlier articles.
 PUBLISHED = "published"
@@ -47,7 +46,9 @@ class Records:
     unfinished: list[str] = field(default_factory=list)
     """Trials that were planned or started but are not over."""
     unverified: list[str] = field(default_factory=list)
-    """Directories with episodes that nobody has verified, or that were changed since."""
+    """Directories with episodes that no manifest has as they are: not verified, or changed since."""
+    manifests: dict[str, Vouch] = field(default_factory=dict)
+    """What manifests state, by the folder that they stand in."""
     tables: list[str] = field(default_factory=list)
     """Tables, of which neither the conditions are known nor whether their episodes were verified."""
     without_files: list[str] = field(default_factory=list)
@@ -92,7 +93,7 @@ def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Re
                 else f"There is no table, benchmark or run {path}."
             )
         for place in places:
-            trials += _read_place(place, _Vouch(place, path), records)
+            trials += _read_place(place, Vouch.of(place, path), records)
     check_unique(trials)
     groups = group_trials(trials, beside_published=beside_published)
     agents = (_agent(of, group) for of, group in groups.items())
@@ -104,44 +105,25 @@ def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Re
     return records
 
 
-def _read_place(place: Path, vouch: _Vouch, records: Records) -> list[RecordedTrial]:
+def _read_place(place: Path, vouch: Vouch, records: Records) -> list[RecordedTrial]:
     """The trials of a benchmark, a run or a folder of episodes; what is wrong with them is added to the records."""
     trials, stopped = trials_in(place)
     records.unfinished += map(str, stopped)
-    verified = not (place / PLAN).exists() or vouch(place / PLAN)
+    if vouch.manifest is not None:
+        records.manifests[str(vouch.folder)] = vouch
+    signed_off = not (place / PLAN).exists() or bool(vouch(place / PLAN))
     for trial in trials:
         if trial.state == "failed":
             records.failed[str(trial.run.path)] = trial.error
         elif trial.state != "finished":
             records.unfinished.append(str(trial.run.path))
         trial.episodes = list(trial.evaluation(vouch))
-        verified &= all(each.verified for each in trial.episodes)
+        signed_off &= all(each.manifest for each in trial.episodes)
         if any(each.file is None for each in trial.episodes):
             records.without_files.append(str(trial.run.path))
-    if not verified:
+    if not signed_off:
         records.unverified.append(str(place))
     return trials
-
-
-class _Vouch:
-    """The manifest that vouches for what is in `place`: its own, or one of a folder it was given in."""
-
-    def __init__(self, place: Path, top: Path) -> None:
-        self._folder, self._manifest = place, Manifest(0, {})
-        for folder in (place, *place.parents):
-            if (manifest := read_manifest(folder)) is not None:
-                self._folder, self._manifest = folder, manifest
-                break
-            if folder == top:
-                break
-
-    def __call__(self, path: Path, digest: str | None = None) -> bool:
-        """Whether a file is what it was when it was verified; nobody vouches for what a link leads to."""
-        name = path.relative_to(self._folder)
-        known = self._manifest.files.get(name.as_posix())
-        if known is None or not path.exists() or path.resolve() != self._folder.resolve() / name:
-            return False
-        return known == (digest or file_digest(path))
 
 
 def _agent(of: Group, group: Sequence[RecordedTrial]) -> AgentScores | None:

@@ -42,8 +42,8 @@ class Score:
     """Why the score is not comparable with the others; empty if it is."""
     file: Path | None = None
     """Its record."""
-    verified: bool = False
-    """Whether the record is as it was when it was verified."""
+    manifest: str = ""
+    """The name of the manifest that has the record as it is; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from noveltree.records.episode_file import FORMAT, EpisodeRecord, EpisodeSummary
 from noveltree.records.run_directory import RESULT, RUN, RunDirectory, place_of_episode
 from noveltree.results.scores import Phase, Score
 
-#: Whether a file, whose digest may be known, is what it was when it was verified.
-Vouched = Callable[[Path, str | None], bool]
+#: The name of the manifest that has a file, whose digest may be known, as it is; empty if there is none.
+Vouched = Callable[[Path, str | None], str]
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class RecordedTrial:
             if summary.score != score:
                 raise RecordError(f"{path} has the score {summary.score:g}, not {score:g} as the result says.")
             made = _recorded(self._score("evaluation", number, score), path, summary)
-            yield replace(made, verified=whole and vouched(path, summary.digest))
+            yield replace(made, manifest=vouched(path, summary.digest) if whole else "")
 
     def checked_episodes(self) -> Iterator[Score]:
         """What all its episodes scored, those that were learnt from first; every record is read whole."""

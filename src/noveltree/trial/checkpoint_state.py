@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,8 @@ from noveltree.learning.deployment import Deployment
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.snapshot import Snapshot, read_snapshot
 from noveltree.protocol import Protocol
-from noveltree.records.checkpoint import Arrays, Checkpoint
+from noveltree.records import EpisodeRecord
+from noveltree.records.checkpoint import Arrays, Checkpoint, checkpoint_paths, read_checkpoint
 from noveltree.records.run_directory import CHECKPOINTS, RunDirectory
 from noveltree.simulators import Simulator
 
@@ -55,6 +57,36 @@ def unpack(checkpoint: Checkpoint) -> dict[str, Snapshot | None]:
         for name, state in checkpoint.state["states"].items()
     }
     return {name: None if same is None else stored[same] for name, same in checkpoint.state["snapshots"].items()}
+
+
+def lanes_of(run: RunDirectory) -> list[EpisodeRecord]:
+    """The episodes that lanes in lockstep are playing, as the last checkpoint has them; none in other loops."""
+    checkpoint, _ = run.read_checkpoint()
+    records = []
+    for number, lane in enumerate(() if checkpoint is None else checkpoint.state.get("lanes", ())):
+        assert checkpoint is not None
+        data = checkpoint.arrays.get(f"lane.{number}")
+        if data is None or not isinstance(lane, dict):
+            continue
+        from noveltree.records.play_file import decode_play  # needs safetensors, which planners do without
+
+        with contextlib.closing(run.protocol.make_simulator()) as simulator:
+            episode = decode_play(data.tobytes(), run.protocol, simulator, heuristics=None).episode()
+        refreshed = tuple((step, digest) for step, digest in lane["refreshed"])
+        place = lane["index"], lane["interval"]
+        records.append(EpisodeRecord(episode, run.protocol, run.seed, *place, lane["weights"], refreshed))
+    return records
+
+
+def deployments_of(run: RunDirectory) -> dict[str, Deployment]:
+    """All networks in the checkpoints of a run that agents played with, by their digests."""
+    found: dict[str, Deployment] = {}
+    for path in checkpoint_paths(run.path / CHECKPOINTS):
+        with contextlib.suppress(RecordError):  # which is found out elsewhere
+            for name, snapshot in unpack(read_checkpoint(path)).items():
+                if name in (CURRENT, "previous") and snapshot is not None and snapshot.deployment is not None:
+                    found[snapshot.deployment.digest] = snapshot.deployment
+    return found
 
 
 def read_deployment(run: RunDirectory) -> tuple[Deployment, int]:

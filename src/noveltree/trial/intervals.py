@@ -15,7 +15,6 @@ from typing import Any
 
 from noveltree.collection import Collected, Listener, Order, Paused
 from noveltree.episodes import Episode
-from noveltree.learning.inputs import InputShape
 from noveltree.learning.learner import Losses
 from noveltree.learning.schedule import Interval, Schedule
 from noveltree.learning.snapshot import Snapshot
@@ -24,7 +23,7 @@ from noveltree.trial.trial import Trial, check_finite, retain, rounded
 from noveltree.wording import counted
 
 #: Purposes of the learner's random numbers.
-_INITIAL, _ON_THE_WAY, _CLOSING = 1, 2, 3
+_ON_THE_WAY, _CLOSING = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,10 +221,7 @@ class Intervals:
         trial = self._trial
         checkpoint = trial.read_checkpoint()
         if checkpoint is None:
-            shape = InputShape.of(trial.simulator.start().observation)
-            rng = trial.rng(0, 0, _INITIAL)
-            snapshot = self._settings.initial_snapshot(shape, len(trial.simulator.actions), rng=rng)
-            return _State(Schedule(self._settings.schedule), snapshot)
+            return _State(Schedule(self._settings.schedule), trial.first_snapshot())
         state, snapshots = checkpoint.state, unpack(checkpoint)
         current = snapshots[CURRENT]
         assert current is not None

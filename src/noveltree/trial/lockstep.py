@@ -12,24 +12,23 @@ processes.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from noveltree.collection import Collected, Listener, Order, Paused, collect_all
-from noveltree.collection.orders import make_path
-from noveltree.episodes import End, Episode
+from noveltree.collection.orders import cut_path
+from noveltree.episodes import Episode
 from noveltree.errors import InputError
 from noveltree.learning.experience import CriticalPath, joined
-from noveltree.learning.inputs import STACK, InputShape
 from noveltree.learning.learner import Losses
 from noveltree.learning.schedule import Interval, Schedule
 from noveltree.learning.settings import LockstepSettings
 from noveltree.learning.snapshot import Snapshot
 from noveltree.records.checkpoint import Arrays, Checkpoint
 from noveltree.records.play_file import decode_play
-from noveltree.replay import replay_actions
+from noveltree.replay.actions import replay_observations
 from noveltree.simulators import StorableStates
 from noveltree.trial.checkpoint_state import CURRENT, pack, unpack
 from noveltree.trial.trial import Trial, check_finite, retain, rounded
@@ -37,7 +36,7 @@ from noveltree.trial.trial import Trial, check_finite, retain, rounded
 #: Rounds from one checkpoint to the next, by when networks change: where that is often, rounds are short.
 _ROUNDS_BETWEEN_CHECKPOINTS = {"interval": 1, "round": 10}
 #: Purposes of the learner's random numbers.
-_INITIAL, _ON_THE_WAY, _CLOSING = 4, 5, 6
+_ON_THE_WAY, _CLOSING = 5, 6
 
 
 @dataclass(slots=True)
@@ -54,6 +53,8 @@ class _Lane:
     steps: int = 0
     paused: Paused | None = None
     """Where it goes on, as of the last time when it was stored."""
+    episode: Episode | None = None
+    """As far as it was played in the last round."""
     pieces: list[CriticalPath] = field(default_factory=list)
     """What was played of it, if the learner takes it in when it is over."""
 
@@ -127,6 +128,8 @@ class Lockstep:
             if self._state.spent >= self._settings.schedule.interval:
                 self._close_interval(time.monotonic() - started)
                 started = time.monotonic()
+            if self._state.schedule.finished:
+                self._record_unfinished()
             if self._checkpoint_is_due(self._state.rounds) or self._state.schedule.finished:
                 self._write_checkpoint()
 
@@ -164,7 +167,7 @@ class Lockstep:
         for lane, played in zip(state.lanes, pieces, strict=True):
             last, _ = played[-1]
             if not last.over:
-                lane.steps, lane.paused = last.episode.steps, last.paused
+                lane.steps, lane.paused, lane.episode = last.episode.steps, last.paused, last.episode
         for name, losses_of_round in self._learner.close_round(state.decisions - before, rng=rng).items():
             total, count = state.losses.get(name, (0.0, 0))
             state.losses[name] = total + sum(losses_of_round), count + len(losses_of_round)
@@ -242,18 +245,29 @@ class Lockstep:
 
     def _record(self, lane: _Lane, collected: Collected, losses: Losses) -> None:
         """Write an episode that is over to its file and to the metrics."""
-        run, state = self._trial.run, self._state
-        run.write_episode(
-            run.episode_path(collected.interval, collected.index),
-            collected.episode,
-            interval=collected.interval,
-            index=collected.index,
-            weights=lane.weights,
-            refreshed=lane.refreshed,
-        )
+        state = self._state
+        self._write(lane, collected.episode)
         state.returns = (*state.returns, collected.episode.score)
         self._trial.tracker.returns = state.returns
         self._trial.add_episode(collected, losses, at=self._interactions)
+
+    def _record_unfinished(self) -> None:
+        """Write what lanes were playing when training was over: it was learnt from, and nobody goes on with it."""
+        for lane in self._state.lanes:
+            if lane.steps and lane.episode is not None:
+                lane.refreshed = tuple(refresh for refresh in lane.refreshed if refresh[0] < lane.steps)
+                self._write(lane, lane.episode)
+
+    def _write(self, lane: _Lane, episode: Episode) -> None:
+        run = self._trial.run
+        run.write_episode(
+            run.episode_path(lane.interval, lane.index),
+            episode,
+            interval=lane.interval,
+            index=lane.index,
+            weights=lane.weights,
+            refreshed=lane.refreshed,
+        )
 
     def _close_interval(self, seconds: float) -> None:
         """Keep what was learnt, or go back; lanes go on with the networks that are deployed then."""
@@ -309,9 +323,8 @@ class Lockstep:
             if place not in episodes:
                 episode = self._episode(*place)
                 chance = self._trial.chance(*place)
-                states = [t.state for t in replay_actions(self._trial.simulator, episode, chance)]
-                episodes[place] = episode, [state.observation for state in states]
-            return _cut(*episodes[place], piece)
+                episodes[place] = episode, replay_observations(self._trial.simulator, episode, chance)
+            return cut_path(*episodes[place], of=place, first=piece.first, last=piece.first + piece.count)
 
         for piece in self._state.held:
             self._learner.experience.add(recalled(piece))
@@ -334,9 +347,7 @@ class Lockstep:
         checkpoint = trial.read_checkpoint()
         if checkpoint is not None:
             return self._read(checkpoint)
-        shape = InputShape.of(trial.simulator.start().observation)
-        rng = trial.rng(0, 1, _INITIAL)
-        snapshot = self._settings.initial_snapshot(shape, len(trial.simulator.actions), rng=rng)
+        snapshot = trial.first_snapshot()
         lanes = [_Lane(1, index, snapshot.digest) for index in range(self._loop.lanes)]
         return _State(Schedule(self._settings.schedule), snapshot, snapshot, None, snapshot, lanes)
 
@@ -417,19 +428,4 @@ def _read_lane(checkpoint: Checkpoint, number: int) -> _Lane:
         refreshed=tuple((step, digest) for step, digest in lane["refreshed"]),
         steps=lane["steps"],
         paused=None if data is None else Paused(data.tobytes(), lane["paused_with"]),
-    )
-
-
-def _cut(episode: Episode, observations: list[Any], piece: _Piece) -> CriticalPath:
-    """The path of a piece, as it was when it was played."""
-    end = piece.first + piece.count
-    before = min(piece.first, STACK - 1)
-    if end < episode.steps:  # it went on there
-        episode = replace(episode, decisions=episode.decisions[:end], end=End.STOPPED)
-    return make_path(
-        observations[piece.first - before : end + 1],
-        episode,
-        first=piece.first,
-        before=before,
-        of=(piece.interval, piece.index),
     )

@@ -19,7 +19,6 @@ import numpy as np
 
 from noveltree.collection import Collected, Listener, Order, Paused, collect_all
 from noveltree.episodes import Episode
-from noveltree.learning.inputs import InputShape
 from noveltree.learning.snapshot import Snapshot
 from noveltree.learning.vae_settings import VaeSettings
 from noveltree.records.checkpoint import Arrays, Checkpoint
@@ -31,7 +30,7 @@ SECONDS_BETWEEN_CHECKPOINTS = 60.0
 #: The interval of the episodes in which screens are collected, and that of those with trained networks.
 _COLLECTING, _TRAINED = 1, 2
 #: Purposes of the learner's random numbers.
-_INITIAL, _ON_THE_WAY, _LEARNING = 7, 8, 9
+_ON_THE_WAY, _LEARNING = 8, 9
 
 
 @dataclass(slots=True)
@@ -186,10 +185,7 @@ class Pretraining:
         checkpoint = trial.read_checkpoint()
         if checkpoint is not None:
             return self._read(checkpoint)
-        shape = InputShape.of(trial.simulator.start().observation)
-        rng = trial.rng(0, 2, _INITIAL)
-        snapshot = self._settings.initial_snapshot(shape, len(trial.simulator.actions), rng=rng)
-        return _State([_Lane(index) for index in range(self._loop.lanes)]), snapshot
+        return _State([_Lane(index) for index in range(self._loop.lanes)]), trial.first_snapshot()
 
     def _read(self, checkpoint: Checkpoint) -> tuple[_State, Snapshot]:
         state, snapshots = checkpoint.state, unpack(checkpoint)

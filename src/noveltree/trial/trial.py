@@ -12,6 +12,7 @@ from noveltree.collection import Collected, Collector
 from noveltree.episodes import Episode, EpisodeChance
 from noveltree.errors import LearningError
 from noveltree.learning.deployment import Deployment
+from noveltree.learning.inputs import InputShape
 from noveltree.learning.learner import Learner, Losses
 from noveltree.learning.retention import Retention
 from noveltree.learning.schedule import Schedule
@@ -20,10 +21,13 @@ from noveltree.learning.snapshot import Snapshot
 from noveltree.records.checkpoint import Checkpoint, check_space
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import replay
+from noveltree.simulators import Simulator
 from noveltree.trial.evaluation import frozen_episodes
 from noveltree.trial.watcher import Tracker, Watcher
 
 _Place = TypeVar("_Place")
+#: The random numbers of the networks that learning begins with, by the kind of the loop.
+_FIRST = {"intervals": (0, 0, 1), "lockstep": (0, 1, 4), "pretraining": (0, 2, 7)}
 
 
 class Loop(Protocol):
@@ -179,9 +183,26 @@ class Trial:
         """Raise OutputError if the disk is full, before anything is played rather than after."""
         check_space(self.run.path, 2 * sum(array.nbytes for array in snapshot.arrays().values()))
 
+    def first_snapshot(self) -> Snapshot:
+        """What learning begins with."""
+        return first_snapshot(self.run, self.simulator)
+
     def rng(self, *key: int) -> np.random.Generator:
         """A generator of the trial's own; keys of three numbers are never those of an episode."""
-        return np.random.default_rng(np.random.SeedSequence(self.run.seed, spawn_key=key))
+        return _rng(self.run, *key)
+
+
+def first_snapshot(run: RunDirectory, simulator: Simulator) -> Snapshot:
+    """What the learning of a run begins with."""
+    learning = run.protocol.learning
+    assert learning is not None, "a planner has nothing to begin with"
+    shape = InputShape.of(simulator.start().observation)
+    rng = _rng(run, *_FIRST[learning.loop.kind])
+    return learning.initial_snapshot(shape, len(simulator.actions), rng=rng)
+
+
+def _rng(run: RunDirectory, *key: int) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(run.seed, spawn_key=key))
 
 
 def check_finite(snapshot: Snapshot) -> None:

@@ -15,7 +15,7 @@ from noveltree.errors import NoveltreeError
 from noveltree.records import read_episode
 from noveltree.tree import Lookahead
 from noveltree.viewer import telling
-from noveltree.viewer.agreement import Followed
+from noveltree.viewer.followed import Followed
 from noveltree.viewer.messages import (
     Act,
     Agent,

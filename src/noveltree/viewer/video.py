@@ -10,9 +10,9 @@ import numpy as np
 from noveltree.episodes import Choice
 from noveltree.errors import InputError
 from noveltree.replay import check_camera, check_video, write_video
+from noveltree.replay.agreement import why_not_planned
 from noveltree.replay.video import Progress, usual_scale
 from noveltree.simulators import Filmed, Frame, Pictured
-from noveltree.viewer.agreement import why_not_planned
 from noveltree.viewer.canvas import Canvas
 from noveltree.viewer.columns import columns_of
 from noveltree.viewer.drawn_tree import BACKGROUND, DrawnTree
