@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from forgeries_table import build_table
 from noveltree.audit import Depth, audit
 from noveltree.benchmark import BenchmarkDirectory, plan_suite
 from noveltree.benchmark.registration import register
@@ -525,3 +526,10 @@ def test_what_was_not_forged_holds_at_every_depth(of: str, originals: Originals,
     assert [finding.sentence for finding in made.findings if not finding.holds] == []
     assert made.checked.replanned == made.episodes
     assert made.checked.relearnt == made.checked.learners == (of in ("learner", "lockstep"))
+
+
+def test_the_document_names_every_forgery_and_there_are_42_or_more() -> None:
+    assert len(FORGERIES) >= 42
+    assert build_table() in DOCUMENT
+    for trust in ("seconds", "trials that were run and not shown", "kind of\nprocessor"):
+        assert trust in DOCUMENT

@@ -35,6 +35,7 @@ from tests.support.reports import (
     Page,
     cell,
     charts,
+    first_paragraph,
     notice,
     notices,
     report_of,
@@ -174,25 +175,56 @@ class TestPaper:
     def test_it_stands_behind_what_was_recorded(self, five: Path) -> None:
         document = report_of(five, published=True)
         names = [each.name for each in document.sections]
-        assert names[0] == "problems"
+        assert names[:2] == ["found", "problems"]
         assert names.index("own-episodes") < names.index("paper-summary")
         assert section(document, "paper-scores").title == "Paper: Scores"
         assert table(document, "paper-pairwise-all") == table(report_of(published=True), "paper-pairwise-all")
 
 
+class TestFound:
+    def test_a_report_begins_with_three_sentences_and_a_chart(self, five: Path) -> None:
+        found, problems, *_ = report_of(five).sections
+        assert (found.name, problems.name) == ("found", "problems")
+        text, charts = found.blocks
+        assert isinstance(text, Paragraph)
+        assert text.text == (
+            "2 recorded agents played 12 episodes in 4 trials of 1 game. None of them has a higher mean score than "
+            "another agent in any game. Manifests state that all of their episodes were replayed, and no problem "
+            "was found."
+        )
+        assert isinstance(charts, Charts)
+        assert [series.name for series in charts.charts[0].series] == ["riw-c", "riw-d"]
+
+    def test_beside_the_published_scores_the_chart_is_that_of_human_normalised_scores(self, atari: Path) -> None:
+        document = report_of(atari)
+        assert " has the most wins of them, 5 of 9 comparisons (55.6%): higher mean" in first_paragraph(document)
+        assert "No manifest has their episodes as they are, and 1 problem follows." in first_paragraph(document)
+        (chart,) = charts(document, "found")
+        assert chart.x_label == "human-normalised score"
+
+    def test_what_is_not_finished_is_said_and_its_curve_is_the_chart(self, tmp_path: Path) -> None:
+        document = report_of(unfinished_run(tmp_path / "run"))
+        assert first_paragraph(document).startswith("No trial is finished yet; 1 trial ")
+        assert charts(document, "found") == charts(document, "own-curves")
+
+    def test_sections_of_atari_are_left_out_where_there_is_none_of_it(self, tmp_path: Path) -> None:
+        document = report_of(unfinished_run(tmp_path / "run"))
+        assert [each.name for each in document.sections] == ["found", "problems", "own-curves"]
+
+
 class TestProblems:
-    def test_they_come_first(self, troubled: Path) -> None:
-        assert report_of(troubled).sections[0].name == "problems"
+    def test_they_come_right_after_what_was_found(self, troubled: Path) -> None:
+        assert [each.name for each in report_of(troubled).sections[:2]] == ["found", "problems"]
 
     def test_nothing_is_wrong_with_what_is_whole_and_verified(self, five: Path) -> None:
-        (only,) = report_of(five).sections[0].blocks
+        (only,) = section(report_of(five), "problems").blocks
         assert isinstance(only, Notice)
         assert only.kind == "good"
         assert "manifests state that all were replayed" in only.title
 
     def test_all_of_them_are_said(self, troubled: Path) -> None:
         document = report_of(troubled)
-        blocks = document.sections[0].blocks
+        blocks = section(document, "problems").blocks
         assert {block.kind for block in blocks if isinstance(block, Notice)} == {"problem"}
         failed = str(troubled / "trials/corridor/riw-d/trial-2")
         assert notice(document, "1 trial failed") == f"{failed}: {SCRIPT}"
@@ -211,9 +243,30 @@ class TestProblems:
         assert titles(table(document, "own-scores")) == ["game", "riw-c", "riw-d", f"{other.title} †"]
         assert cell(table(document, "settings"), f"{other.title} †", "differs in").text == other.differs
         assert cell(table(document, "settings"), "riw-c", "differs in").text == DASH
-        assert [cells[0].text for cells in table(document, "own-pairwise-all").rows] == titles(
-            table(document, "own-scores")
-        )[1:]
+
+    def test_other_conditions_take_no_part_in_ranks_wins_and_totals_unless_asked(
+        self, five: Path, shorter: Path
+    ) -> None:
+        other = "riw-c (at most 150 frames) †"
+        document = report_of(five, shorter)
+        for name in ("own-pairwise-all", "own-summary"):
+            assert {cells[0].text for cells in table(document, name).rows} == {"riw-c", "riw-d"}
+        assert cell(table(document, "own-scores"), "times marked", other).text == DASH
+        asked = report_of(five, shorter, rank_all=True)
+        for name in ("own-pairwise-all", "own-summary"):
+            assert {cells[0].text for cells in table(asked, name).rows} == {"riw-c", "riw-d", other}
+        assert cell(table(asked, "own-scores"), "times marked", other).text != DASH
+
+    def test_a_training_of_which_a_part_is_over_is_not_ranked_with_the_published(self) -> None:
+        (short,) = results_of_arrays({"n-cpl (200,000 training interactions)": [[21.0]]}, ["pong"]).agents
+        short = replace(short, label="n-cpl", differs="200,000 training interactions", differs_in=("learning",))
+        document = report_of(records=Records((short,)))
+        names = {each.name for each in document.sections}
+        assert {"own-summary", "own-pairwise", "own-aggregate"}.isdisjoint(names)
+        scores = table(document, "own-scores")
+        assert not cell(scores, "Pong", "n-cpl (200,000 training interactions) †").best
+        assert any(each.best for each in row(scores, "Pong"))
+        assert "none is ranked" in first_paragraph(document)
 
     def test_another_budget_is_no_problem_and_in_no_comparison(self, five: Path, three: Path) -> None:
         """It is in the section of budgets, among the costs, the episodes and the settings."""
@@ -623,7 +676,7 @@ class TestMarkdown:
 
     def test_problems_come_first_and_the_best_are_bold(self, everything: Document) -> None:
         text = to_markdown(everything)
-        assert re.findall("^## (.*)", text, re.MULTILINE)[0] == "Problems"
+        assert re.findall("^## (.*)", text, re.MULTILINE)[:2] == ["What was found", "Problems"]
         assert "**1 trial failed**" in text
         assert re.search(r"\| Alien \|.*\*\*[\d,.]+( ± [\d.]+)?\*\*", text)
 
@@ -769,7 +822,7 @@ class TestCommandLine:
         assert (result.code, result.out) == (0, "Report: report.html\n")
         assert "Warning: 1 trial failed: " in result.err
         assert "Warning: 1 trial not finished" in result.err
-        assert "compare with care: riw-c (at most 150 frames)\n" in result.err
+        assert "not ranked unless that is asked for: riw-c (at most 150 frames)\n" in result.err
         places = f"{troubled}, {shorter}"
         assert f"Warning: Not verified, or changed since: run noveltree verify on: {places}\n" in result.err
 
@@ -846,7 +899,7 @@ class TestCommandLine:
         score = read_episode(path).episode.score
         path.write_text(path.read_text().replace(f'"score": {score}', '"score": 99.5', 1))
         result = cli("report", "five")
-        assert result.sentence == f"{path} has the score 99.5, not {score:g} as the result says."
+        assert result.sentence == f"{path} was changed after it was written: its checksum does not fit."
         assert result.code == 1
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from noveltree.report.document import Cell, Chart, Charts, Document, Notice, Section, Table
+from noveltree.report.document import Cell, Chart, Charts, Document, Notice, Paragraph, Section, Table
 from noveltree.report.report import build_report
 from noveltree.results import Records, read_records
 
@@ -29,11 +29,17 @@ VOID = {"meta", "br", "link", "img", "hr", "input"}
 
 
 def report_of(
-    *paths: Path, published: bool = False, base: Path = Path(), records: Records | None = None, title: str = "Mine"
+    *paths: Path,
+    published: bool = False,
+    base: Path = Path(),
+    records: Records | None = None,
+    title: str = "Mine",
+    rank_all: bool = False,
 ) -> Document:
     """The report that the command line makes."""
     read = read_records(paths, beside_published=True) if paths else records
-    return build_report(read, published=published, base=base, title=title, rng=np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    return build_report(read, published=published, base=base, title=title, rng=rng, rank_all=rank_all)
 
 
 def section(document: Document, name: str) -> Section:
@@ -55,8 +61,13 @@ def charts(document: Document, name: str) -> tuple[Chart, ...]:
     return found.charts
 
 
+def first_paragraph(document: Document) -> str:
+    """The sentences with which a report begins."""
+    return next(block.text for block in document.blocks() if isinstance(block, Paragraph))
+
+
 def notices(document: Document) -> dict[str, tuple[str, ...]]:
-    return {block.title: block.items for block in document.sections[0].blocks if isinstance(block, Notice)}
+    return {block.title: block.items for block in document.blocks() if isinstance(block, Notice)}
 
 
 def notice(document: Document, beginning: str) -> str:

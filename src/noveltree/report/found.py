@@ -52,6 +52,8 @@ def _outcome(panel: Panel, recorded: Sequence[AgentScores]) -> str:
     if not made.comparisons:
         game = next(iter(best.games))
         return f"{best.title} scores {decimal(best.games[game].sample.mean)} on average in {title_of(game)}."
+    if not made.wins:
+        return "None of them has a higher mean score than another agent in any game."
     wins = f"{made.wins} of {counted(made.comparisons, 'comparison')} ({percent(made.win_share)})"
     return f"{best.title} has the most wins of them, {wins}: higher mean scores than another agent's in a game."
 

@@ -28,8 +28,10 @@ class Panel:
         return self.rank_all or agent.published or not agent.differs
 
     def ranked(self) -> Panel:
-        """The agents that are ranked."""
-        return replace(self, agents=tuple(filter(self.takes_part, self.agents)))
+        """The agents that are ranked, in the games of those of them that were recorded."""
+        agents = tuple(filter(self.takes_part, self.agents))
+        played = {game for agent in agents if not agent.published for game in (*agent.games, *agent.missing)}
+        return replace(self, agents=agents, games=tuple(game for game in self.games if game in played))
 
     @property
     def columns(self) -> tuple[Column, ...]:

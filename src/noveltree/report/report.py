@@ -102,7 +102,7 @@ def build_report(
     if of_atari:
         sections.append(taxonomy_section(measured, published_taxonomy()))
         sections.append(settings_section((*ours, *theirs, *planners)))
-    else:
+    elif ours:
         sections.append(settings_section(ours))
     return Document(
         title,
