@@ -195,6 +195,7 @@ class BenchmarkDirectory:
         if "seconds" in entry:
             entry["seconds"] = round(entry["seconds"], 3)
         self.journal.add(entry)
+        self.journal.sync()
         _apply(status, entry)
 
 
