@@ -27,7 +27,7 @@ from noveltree.benchmark.plan import PlannedTrial, protocols_of
 from noveltree.benchmark.suite import Suite, is_label, parse_suite
 from noveltree.errors import InputError, RecordError
 from noveltree.protocol import compare_protocols, parse_protocol
-from noveltree.records.files import check_writable, read_json, write_atomically
+from noveltree.records.files import check_writable, checksum, read_json, write_atomically
 from noveltree.records.journal import Journal
 from noveltree.records.lock import LOCK, is_locked, locked
 from noveltree.records.manifest import MANIFEST
@@ -53,10 +53,12 @@ class TrialStatus:
     state: State = "waiting"
     failures: int = 0
     """In a row, without an episode recorded in between."""
+    kills: int = 0
+    """How often it was killed from outside in a row, without an episode recorded in between."""
     recorded: int = 0
-    """Episodes on disk when it failed last."""
+    """Episodes on disk when it failed or was killed last."""
     error: str = ""
-    """Of the last failure."""
+    """Of the last failure, or what killed it."""
     began: float | None = None
     seconds: float = 0.0
     """How long it ran, not counting the process that runs now."""
@@ -186,6 +188,10 @@ class BenchmarkDirectory:
     def failed(self, status: TrialStatus, seconds: float, error: str) -> None:
         self._add(status, "failed", seconds=seconds, error=error, recorded=self.recorded(status.trial))
 
+    def killed(self, status: TrialStatus, seconds: float, error: str) -> None:
+        """Note that somebody else ended a trial's process: the trial has not failed."""
+        self._add(status, "killed", seconds=seconds, error=error, recorded=self.recorded(status.trial))
+
     def retry(self, status: TrialStatus) -> None:
         """Let a failed trial run again."""
         self._add(status, "retry")
@@ -203,9 +209,11 @@ def _apply(status: TrialStatus, event: dict[str, Any]) -> None:
     match event["event"]:
         case "began":
             status.state, status.began = "running", event["time"]
-        case "failed":
-            progress = event["recorded"] > status.recorded
-            status.failures = 1 if progress else status.failures + 1
+        case "failed" | "killed":
+            if event["recorded"] > status.recorded:
+                status.failures = status.kills = 0
+            status.failures += event["event"] == "failed"
+            status.kills += event["event"] == "killed"
             status.recorded, status.error = event["recorded"], event["error"]
             status.seconds += event["seconds"]
             status.state = "failed" if status.failures > RETRIES else "interrupted"
@@ -248,7 +256,7 @@ def _encode_plan(trials: Sequence[PlannedTrial]) -> bytes:
             [trial.label, hashes[id(trial.protocol)], trial.trial, trial.seed, trial.episodes] for trial in trials
         ],
     }
-    return json.dumps(content).encode() + b"\n"
+    return json.dumps({**content, "checksum": checksum(content)}).encode() + b"\n"
 
 
 def _read_plan(file: Path) -> list[PlannedTrial]:
@@ -271,4 +279,6 @@ def _read_plan(file: Path) -> list[PlannedTrial]:
         raise RecordError(f"{file} is damaged: it has names that noveltree does not write.")
     if any(protocol.hash != name for name, protocol in protocols.items()):
         raise RecordError(f"{file} was changed after it was written: a hash does not fit its protocol.")
+    if content.get("checksum", (made := checksum(content))) != made:  # older plans have none
+        raise RecordError(f"{file} was changed after it was written: its checksum does not fit.")
     return trials

@@ -145,24 +145,23 @@ class _Reading:
         return self.digest.hexdigest()[:_DIGITS]
 
     def lines(self, *, until: int | None = None) -> Iterator[bytes]:
-        """The lines, each checked; half a line at the end is none."""
+        """The lines, each checked; a last one that does not fit is none: its writer was killed, or the power was."""
         data, number = self.data, 0
         while (end := data.find(b"\n", self.size, until) + 1) > 0:
             line, number = data[self.size : end], number + 1
             split = len(line) - _END
             checked = split > 0 and line[split : split + len(_CHECKSUM)] == _CHECKSUM
+            digest = self.digest.copy()
+            digest.update(line[:split] if checked else line)
+            fits = not self._checked
             if checked:
-                self.digest.update(line[:split])
-                found = line[split + len(_CHECKSUM) : -len(b'"}\n')]
-                if found != self.checksum().encode():
-                    raise RecordError(f"{self._path} was changed after it was written: line {number} does not fit.")
-                self.digest.update(line[split:])
-            elif self._checked:
-                raise RecordError(f"{self._path} was changed after it was written: line {number} has no checksum.")
-            else:
-                self.digest.update(line)
-            self._checked |= checked
-            self.size = end
+                fits = line[split + len(_CHECKSUM) : -len(b'"}\n')] == digest.hexdigest()[:_DIGITS].encode()
+                digest.update(line[split:])
+            if not fits and data.find(b"\n", end, until) < 0:
+                return
+            if not fits:
+                raise RecordError(f"{self._path} was changed after it was written: line {number} does not fit.")
+            self.digest, self._checked, self.size = digest, checked, end
             yield line
 
     def add(self, line: bytes) -> None:
