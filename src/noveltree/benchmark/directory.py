@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from noveltree.benchmark.plan import PlannedTrial, protocols_of
-from noveltree.benchmark.suite import Suite, is_label, parse_suite
+from noveltree.benchmark.suite import Suite, is_label, read_suite_file
 from noveltree.errors import InputError, RecordError
 from noveltree.protocol import compare_protocols, parse_protocol
 from noveltree.records.files import check_writable, checksum, read_json, write_atomically
@@ -79,11 +79,7 @@ class BenchmarkDirectory:
         if not (path / PLAN).is_file():
             raise RecordError(f"There is no benchmark in {path}: it has no {PLAN}.")
         try:
-            text = (path / SUITE).read_text()
-        except (OSError, UnicodeDecodeError) as error:
-            raise RecordError(f"Cannot read {path / SUITE}: {error}.") from error
-        try:
-            suite = parse_suite(text, where=str(path / SUITE))
+            suite = read_suite_file(path / SUITE)
         except InputError as error:
             raise RecordError(str(error)) from error
         return cls(path, suite, _read_plan(path / PLAN))
@@ -148,13 +144,13 @@ class BenchmarkDirectory:
     def statuses(self) -> list[TrialStatus]:
         """Where every trial stands, by the journal and by the results that are there."""
         statuses = {trial.name: TrialStatus(trial) for trial in self.trials}
-        for event in self.journal.read():
-            name = event.get("trial")
+        for event in self.journal.read(parse_constant=_refuse):
+            name = event.get("trial") if isinstance(event, dict) else None
             if not isinstance(name, str) or name not in statuses:
                 continue
             try:
                 _apply(statuses[name], event)
-            except (KeyError, TypeError) as error:
+            except (KeyError, TypeError, OverflowError) as error:
                 raise RecordError(
                     f"{self.journal.path} is damaged: it has events that noveltree does not write."
                 ) from error
@@ -222,6 +218,10 @@ def _apply(status: TrialStatus, event: dict[str, Any]) -> None:
         case "finished" | "interrupted":
             status.state = event["event"]
             status.seconds += event["seconds"]
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number")
 
 
 def _check_same(path: Path, old: PlannedTrial, new: PlannedTrial | None) -> None:

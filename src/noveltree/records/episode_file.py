@@ -215,21 +215,38 @@ class EpisodeSummary:
 
 
 def read_summary(path: Path) -> EpisodeSummary:
-    """The summary of an episode file, without its decisions: a tenth of the time, and nothing is checked."""
+    """The summary of an episode file, if possible without its decisions: a tenth of the time; nothing is checked."""
     try:
-        data = path.read_bytes()
+        data = disk.read(path, most=LARGEST_FILE)
+        # As noveltree writes it; another program may have laid it out in another way.
         top, decisions, _ = data.partition(b',\n"decisions": {')
-        content = json.loads(top + b"}") if decisions else {}
+        content = parse_json(top + b"}" if decisions else data)
         score, steps, interactions, seconds = (
             content[name] for name in ("score", "steps", "interactions", "seconds")
         )
     except OSError as error:
         raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
-    except (ValueError, RecursionError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise RecordError(f"{path} is not an episode of noveltree, or is damaged.") from error
     if not all(isinstance(number, int | float) for number in (score, steps, interactions, seconds)):
         raise RecordError(f"{path} is not an episode of noveltree, or is damaged.")
     return EpisodeSummary(score, steps, interactions, seconds, hashlib.sha256(data).hexdigest())
+
+
+def is_episode(path: Path) -> bool:
+    """Whether this file says that it is an episode."""
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        if FORMAT.encode() in file.read(100):  # where noveltree writes it
+            return True
+        file.seek(0)
+        data = file.read(LARGEST_FILE)
+    try:
+        content = parse_json(data) if FORMAT.encode() in data else None
+    except ValueError:
+        return False
+    return isinstance(content, dict) and content.get("format") == FORMAT
 
 
 def _parse(path: Path) -> Any:

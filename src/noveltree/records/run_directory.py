@@ -265,8 +265,7 @@ class RunDirectory:
 
     def read_metrics(self, event: str | None = None, *, having: str = "") -> list[dict[str, Any]]:
         """All whole lines; or only those of one event, or with a name in them, which is faster."""
-        beginning = b"" if event is None else f'{{"event": "{event}"'.encode()
-        lines = self._metrics.read(beginning=beginning, having=f'"{having}": '.encode() if having else b"")
+        lines = self._metrics.read(event, having=having)
         if not all(isinstance(line, dict) and "event" in line for line in lines):
             raise RecordError(f"{self._metrics.path} is damaged: it has lines that noveltree does not write.")
         return lines

@@ -18,13 +18,14 @@ from noveltree.benchmark.plan import PlannedTrial, plan_suite
 from noveltree.episodes import End
 from noveltree.errors import BusyError, InputError, NoveltreeError, RecordError, SimulatorError
 from noveltree.records import read_episode
+from noveltree.records.episode_file import is_episode
 from noveltree.records.files import check_writable
 from noveltree.records.lock import is_locked
 from noveltree.records.manifest import MANIFEST, NO_FILE, Manifest, checksums, read_manifest, write_manifest
 from noveltree.records.run_directory import RUN, RunDirectory, place_of_episode
 from noveltree.replay import verify_episode
 from noveltree.results.collect import Table, collect
-from noveltree.results.trials import is_episode
+from noveltree.results.parquet import read_parquet
 from noveltree.signals import leave_to_parent, starting_processes
 from noveltree.simulators import permissions, take_over
 
@@ -247,14 +248,12 @@ def _same(planned: PlannedTrial, now: PlannedTrial | None) -> bool:
 
 
 def _is_parquet_of(path: Path, table: Table) -> bool:
-    import pyarrow
-    import pyarrow.parquet
-
     try:
-        rows = pyarrow.parquet.read_table(path).to_pylist()
-    except (OSError, pyarrow.ArrowException):
+        columns = read_parquet(path)
+    except RecordError:
         return False
-    return bool(rows == table.rows())
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return rows == table.rows()
 
 
 def _name(directory: Path, path: Path) -> str:
