@@ -90,6 +90,7 @@ def read_latest_checkpoint(directory: Path) -> tuple[Checkpoint | None, list[str
 
 def read_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint; raise RecordError if any bit of it has changed."""
+    import safetensors
     import safetensors.numpy
 
     try:
@@ -101,9 +102,15 @@ def read_checkpoint(path: Path) -> Checkpoint:
         raise RecordError(f"The checkpoint {path} is damaged: {_STATE} cannot be read, for {error}.") from error
     if not isinstance(content, dict) or content.get("checksum") != checksum(content):
         raise RecordError(f"The checkpoint {path} is damaged: the checksum of {_STATE} does not fit.")
-    if content["arrays"] != hashlib.sha256(arrays).hexdigest():
+    if content.get("arrays") != hashlib.sha256(arrays).hexdigest():
         raise RecordError(f"The checkpoint {path} is damaged: the checksum of {_ARRAYS} does not fit.")
-    return Checkpoint(dict(safetensors.numpy.load(arrays)), content["state"])
+    try:
+        named = dict(safetensors.numpy.load(arrays))
+    except (safetensors.SafetensorError, ValueError, LookupError, TypeError) as error:
+        raise RecordError(f"The checkpoint {path} is damaged: {_ARRAYS} has no arrays ({error}).") from error
+    if not isinstance(content.get("state"), dict):
+        raise RecordError(f"The checkpoint {path} is damaged: {_STATE} has no state.")
+    return Checkpoint(named, content["state"])
 
 
 def check_space(directory: Path, size: int) -> None:

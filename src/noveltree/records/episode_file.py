@@ -215,7 +215,7 @@ class EpisodeSummary:
 
 
 def read_summary(path: Path) -> EpisodeSummary:
-    """The summary of an episode file, if possible without its decisions: a tenth of the time; nothing is checked."""
+    """The summary of an episode file, if possible without its decisions: in a tenth of the time, unchecked."""
     try:
         data = disk.read(path, most=LARGEST_FILE)
         # As noveltree writes it; another program may have laid it out in another way.

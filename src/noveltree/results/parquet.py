@@ -35,8 +35,8 @@ def read_parquet(path: Path) -> dict[str, list[Any]]:
             f"{path} is too large to be a table of episodes: it unpacks to more than {_MOST_ROWS:,} rows, "
             f"{_MOST_COLUMNS} columns or {_MOST_BYTES >> 20} MB."
         ) from error
-    except (OSError, ValueError, TypeError, NotImplementedError) as error:  # pyarrow's own are among them
-        raise RecordError(f"{path} is not a table of episodes: {error}.") from error
+    except (OSError, ValueError, TypeError, LookupError, NotImplementedError) as error:  # and pyarrow's own
+        raise RecordError(f"{path} is not a table of episodes: {' '.join(str(error).split())}.") from error
 
 
 class _TooLarge(Exception):
