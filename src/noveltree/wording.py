@@ -61,7 +61,10 @@ def printable(text: str, *, lines: bool = False) -> str:
 
 def spreadsheet_cell(value: Any) -> Any:
     """The same for a spreadsheet, in which a text that looks like a formula would be computed."""
-    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
+    if not isinstance(value, str):
+        return value
+    value = printable(value)
+    if not value.startswith(("=", "+", "-", "@")):
         return value
     try:
         float(value)

@@ -1,7 +1,7 @@
 """Read mutated records of every kind: `python -m tests.support.fuzz` reads 10,000 of each, always the same ones.
 
-Whatever a file holds, reading it ends soon, within a gigabyte, with a record or with one sentence: no other exception
-comes out. Half of the records are mutated as text, half as what they say, with checksums that fit again.
+Whatever a file holds, reading it ends soon, within a gigabyte, with a record or with one sentence, and with nothing
+else. Half of the records are mutated as text, half as what they say, with checksums that fit again.
 """
 
 from __future__ import annotations

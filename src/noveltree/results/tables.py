@@ -17,6 +17,7 @@ from noveltree.errors import InputError, NoveltreeError, RecordError
 from noveltree.results.parquet import read_parquet
 from noveltree.results.scores import Results, Score, agents_of
 from noveltree.simulators.games import canonical_game
+from noveltree.wording import printable
 
 _canonical = functools.cache(canonical_game)
 #: No game has larger scores: their squares and sums would overflow.
@@ -165,7 +166,7 @@ class _Row:
         """The cell in a column; empty if it is missing."""
         value = self.columns[name][self.place] if name in self.columns else None
         try:
-            return "" if value is None or value != value else str(value)  # NaN is not itself
+            return "" if value is None or value != value else printable(str(value))  # NaN is not itself
         except TypeError:  # pandas' own: neither true nor false
             return ""
 
