@@ -7,7 +7,7 @@ ALL := $(VENV)/.installed
 PLANNING := $(if $(wildcard $(ALL)),$(ALL),$(VENV)/.planning)
 WATCHING := $(if $(wildcard $(ALL)),$(ALL),$(VENV)/.watching)
 
-.PHONY: help install planning system play watch test lint types layers page check bench clean
+.PHONY: help install planning system play watch test lint types layers page check torture bench clean
 .NOTPARALLEL:
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make system  a browser, LaTeX and node from Debian, for tests and the viewer's page (as root)"
 	@echo "make page    check the source of the viewer's page, and that the page in the package is built from it"
 	@echo "make check   lint, types, layers and tests: all that CI runs"
+	@echo "make torture crash trials, refuse what they write and cut the power, at every operation on files; fuzz all records"
 	@echo "make bench   measure the cost of planning and learning relative to the raw emulator"
 	@echo "make clean   remove the virtual environment and caches"
 
@@ -70,6 +71,10 @@ page:
 	  echo "The viewer's page was not checked: node is not installed; make system installs it."; test "$$CI" != true; fi
 
 check: lint types layers page test
+
+torture: install
+	$(BIN)/python -m tests.support.torture
+	$(BIN)/python -m tests.support.fuzz
 
 bench: install
 	$(BIN)/noveltree bench planning

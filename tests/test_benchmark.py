@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from noveltree.audit import audit
 from noveltree.benchmark import BenchmarkDirectory, plan_suite, read_suite, run_benchmark
 from noveltree.benchmark.directory import TrialStatus
 from noveltree.benchmark.executors import LocalExecutor
-from noveltree.benchmark.scheduler import Benchmark
+from noveltree.benchmark.scheduler import Benchmark, _Run
 from noveltree.benchmark.suite import Conditions
 from noveltree.benchmark.supervise import Outcome, Supervised, supervise
 from noveltree.benchmark.trial_process import Task
@@ -183,6 +184,39 @@ class TestFailing:
         assert status.state == "failed"
         assert len(executor.submitted) == 4
 
+    def test_a_trial_that_is_killed_from_outside_is_started_again_without_end(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """With pauses that grow; and what it fails of itself counts as before."""
+        pauses: list[float] = []
+        put_off = _Run._put_off
+
+        def note(run: _Run, status: TrialStatus, seconds: float) -> None:
+            pauses.append(seconds)
+            put_off(run, status, 0.0)
+
+        monkeypatch.setattr(_Run, "_put_off", note)
+        benchmark = create(tmp_path / "benchmark", one_trial())
+        killed, boom = Outcome("killed", 1.0, "Its process was killed by SIGKILL."), Outcome("failed", 1.0, "boom")
+        executor = Executor(*[killed] * 12, boom, killed, boom, killed, boom)
+        (status,) = run_benchmark(benchmark, executor)
+        assert (status.state, status.failures, status.kills, status.error) == ("failed", 3, 14, "boom")
+        assert len(executor.submitted) == 17
+        assert pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300, 300, 300]
+        (again,) = BenchmarkDirectory.open(benchmark.path).statuses()
+        assert (again.state, again.kills) == ("failed", 14)
+
+    def test_pauses_begin_anew_when_an_episode_was_recorded_in_between(self, tmp_path: Path) -> None:
+        benchmark = create(tmp_path / "benchmark", one_trial())
+        (status,) = benchmark.statuses()
+        for recorded in (0, 0, 1):
+            if recorded:
+                path = benchmark.run_path(status.trial) / "evaluation/interval-0000/00000.json"
+                path.parent.mkdir(parents=True)
+                path.write_text("{}")
+            benchmark.killed(status, 1.0, "Its process was killed by SIGKILL.")
+        assert (status.state, status.kills) == ("interrupted", 1)
+
     def test_a_trial_that_another_process_works_on_is_tried_later(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -212,7 +246,16 @@ class TestFailing:
         supervised = Supervised(task)
         os.kill(supervised.pid, signal.SIGKILL)
         outcome = supervised.wait()
-        assert (outcome.ending, outcome.error) == ("failed", "Its process was killed by SIGKILL.")
+        assert (outcome.ending, outcome.error) == ("killed", "Its process was killed by SIGKILL.")
+        for number, ending in (
+            (signal.SIGTERM, "killed"),
+            (signal.SIGHUP, "killed"),
+            (signal.SIGSEGV, "failed"),
+            (signal.SIGABRT, "failed"),
+        ):
+            supervised = Supervised(task)
+            os.kill(supervised.pid, number)
+            assert supervised.wait().ending == ending
         broken = Supervised(replace(task, protocol={"game": 3})).wait()
         assert broken.ending == "failed"
         assert "Not a valid protocol" in broken.error
@@ -618,6 +661,36 @@ class TestJournal:
             file.write(b'{"event": "fin')
         journal.add({"event": "failed"})
         assert [event["event"] for event in journal.read()] == ["began", "failed"]
+
+    @pytest.mark.parametrize(
+        ("change", "left"),
+        [
+            (lambda lines: [lines[0].replace(b"began", b"ended"), *lines[1:]], None),
+            (lambda lines: lines[1:], None),
+            (lambda lines: [lines[1], lines[0], *lines[2:]], None),
+            (lambda lines: [lines[0], *lines], None),
+            (lambda lines: [*lines[:2], b'{"event": "retry"}\n', lines[2]], None),
+            (lambda lines: [*lines[:2], lines[2].replace(b"finished", bytes(8))], 2),
+            (lambda lines: [*lines, b'{"event": "retry"}\n'], 3),
+            (lambda lines: lines[:2], 2),
+        ],
+    )
+    def test_a_line_that_was_changed_dropped_or_moved_is_noticed(
+        self, tmp_path: Path, change: Callable[[list[bytes]], list[bytes]], left: int | None
+    ) -> None:
+        """But for the last one, which may not have come to the disk whole when the power was cut."""
+        journal = Journal(tmp_path / "journal.jsonl")
+        for event in ("began", "failed", "finished"):
+            journal.add({"event": event})
+        lines = journal.path.read_bytes().splitlines(keepends=True)
+        journal.path.write_bytes(b"".join(change(lines)))
+        if left is None:
+            with pytest.raises(RecordError, match=r"was changed after it was written: line \d does not fit"):
+                journal.read()
+            return
+        assert [event["event"] for event in journal.read()] == ["began", "failed", "finished"][:left]
+        Journal(journal.path).add({"event": "retry"})
+        assert [event["event"] for event in journal.read()][left:] == ["retry"]
 
 
 LONG = TINY.replace("[corridor]", "[breakout]").replace("budget: 5, max_frames: 200", "budget: 100")

@@ -28,7 +28,7 @@ from noveltree.learning.retention import KeepLatest
 from noveltree.learning.settings import LockstepSettings, ScheduleSettings
 from noveltree.learning.value_targets import LambdaReturns
 from noveltree.protocol import Protocol, make_protocol
-from noveltree.records import read_episode, write_episode
+from noveltree.records import disk, read_episode, write_episode
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import verify_episode
 from noveltree.simulators import Corridor, State, Transition
@@ -353,6 +353,8 @@ def test_runs_are_listed_without_what_learning_needs(cli: Cli, run: Path) -> Non
 
 def test_tensorboard_gets_its_files_if_it_is_installed(cli: Cli) -> None:
     pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
     small = (
         "--interactions",
         300,
@@ -368,8 +370,27 @@ def test_tensorboard_gets_its_files_if_it_is_installed(cli: Cli) -> None:
     with_it = cli("train", "corridor", *small, "--out", "with", "--json").object
     (file,) = Path("with/tensorboard").iterdir()
     assert file.name.startswith("events.out.tfevents.")
-    assert b"interval/mean_return" in file.read_bytes()
-    assert b"episode/return" in file.read_bytes()
+    read = EventAccumulator(str(file))
+    read.Reload()
+    lines = RunDirectory.open(Path("with")).read_metrics()
+    for name, event, key in (
+        ("interval/mean_return", "interval", "mean_return"),
+        ("episode/return", "episode", "return"),
+    ):
+        expected = [line[key] for line in lines if line["event"] == event]
+        assert [each.value for each in read.Scalars(name)] == pytest.approx(expected)
+
+    def fill(operation: disk.Operation) -> None:
+        if operation.kind == "write" and operation.path.parent.name == "tensorboard":
+            raise OSError(28, "No space left on device")
+
+    with disk.watched(fill):
+        full = cli("train", "corridor", *small, "--out", "full")
+    assert (full.code, full.err.count("\n")) == (1, 1)
+    assert full.err.startswith("Error: Cannot write full/tensorboard/events.out.tfevents.")
+    assert full.err.endswith(": No space left on device.\n")
+    went_on = cli("train", "--resume", "full", "--json").object
+    assert {**went_on, "run": ""} == {**with_it, "run": ""}
     with missing("tensorboard"):
         without = cli("train", "corridor", *small, "--out", "without", "--json").object
     assert not Path("without/tensorboard").exists()

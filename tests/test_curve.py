@@ -348,7 +348,7 @@ class TestCommand:
 
     def test_a_run_without_a_finished_interval_is_refused(self, tmp_path: Path) -> None:
         run = make_run(tmp_path / "run")
-        run.cut_metrics(0)
+        run.cut_metrics({})
         with pytest.raises(
             InputError,
             match=r"No episode has ended in a finished interval of .*run yet: there is nothing to draw\.",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
+import errno
+import os
 from pathlib import Path
-from typing import Any
 
 import imageio_ffmpeg
 import pytest
 
 from noveltree.errors import OutputError
-from noveltree.records import check_writable
+from noveltree.records import check_writable, disk
 from tests.support.command_line import Cli
 
 
@@ -69,17 +69,16 @@ def test_a_table_that_is_not_text_is_one_sentence(cli: Cli) -> None:
     assert cli("report", "table.csv").sentence == "table.csv is not a table of episodes: it is not text."
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_a_full_disk_is_noticed_before_an_episode_is_played(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def on_a_full_disk(**options: Any) -> Any:
-        return Path("/dev/full").open("wb", buffering=0)
+def test_a_full_disk_is_noticed_before_an_episode_is_played(cli: Cli, tmp_path: Path) -> None:
+    def fill(operation: disk.Operation) -> None:
+        if operation.kind == "write":  # a full disk has room for an empty file
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(tempfile, "TemporaryFile", on_a_full_disk)
-    with pytest.raises(OutputError, match=r"Cannot write to .*: No space left on device\."):
-        check_writable(tmp_path)
-    assert cli("play", "corridor").sentence == "Cannot write to episodes: No space left on device."
+    with disk.watched(fill):
+        with pytest.raises(OutputError, match=r"Cannot write to .*: No space left on device\."):
+            check_writable(tmp_path)
+        assert cli("play", "corridor").sentence == "Cannot write to episodes: No space left on device."
+    assert list(Path("episodes").iterdir()) == []
 
 
 def test_a_video_for_which_there_is_no_room_is_one_sentence(

@@ -19,6 +19,7 @@ from noveltree.benchmark.suite import parse_suite
 from noveltree.protocol import make_protocol
 from noveltree.records import read_episode
 from noveltree.records.checkpoint import checkpoint_paths
+from noveltree.records.files import checksum
 from noveltree.records.run_directory import RunDirectory
 from noveltree.results import collect
 from noveltree.trial import play_trial, train
@@ -356,7 +357,8 @@ def _(run: Path) -> None:
 @forgery("another seed in run.json", "learner", REPLAY, "it belongs to another run")
 def _(run: Path) -> None:
     path = run / "run.json"
-    path.write_text(path.read_text().replace('"seed": 0', '"seed": 1'))
+    content = {**json.loads(path.read_text()), "seed": 1}
+    path.write_text(json.dumps({**content, "checksum": checksum(content)}))
 
 
 # Episodes
@@ -446,7 +448,7 @@ def _(run: Path) -> None:
     forge_decision(evaluation(run)[0], 1, interactions=99)
 
 
-@forgery("a name twice in a record", "planner", REPLAY, "has a name twice")
+@forgery("a name twice in a record", "planner", REPLAY, "it has 'score' twice")
 def _(run: Path) -> None:
     path = evaluation(run)[0]
     path.write_text(path.read_text().replace('"score":', '"score": 1000.0,\n"score":', 1))

@@ -25,6 +25,10 @@ COMMANDS = {
     "doctor": 1.5,
     "play breakout": 1.5,
     "verify DIRECTORY": 3.0,
+    "check breakout": 3.0,
+    "taxonomy breakout": 3.0,
+    "watch breakout --no-open --port 0": 3.0,
+    "bench planning": 3.0,
     "train corridor --interactions 30000 --interval 1000 --budget 5 --max-frames 200 --workers 2": 4.0,
     "benchmark run smoke --out smoke --workers 2": 3.0,
 }

@@ -20,6 +20,7 @@ from noveltree.protocol import make_protocol
 from noveltree.records import (
     EpisodeRecord,
     check_writable,
+    disk,
     encode_episode,
     read_episode,
     write_atomically,
@@ -252,8 +253,9 @@ def test_a_missing_file_and_a_directory_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_is_not_read_beyond_the_size_of_any_episode(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("noveltree.records.episode_file._LARGEST_FILE", 1000)
-    with pytest.raises(RecordError, match="/dev/zero is too large to be an episode"):
+    monkeypatch.setattr("noveltree.records.episode_file.LARGEST_FILE", 2**20)
+    monkeypatch.setattr("noveltree.records.parsing.LARGEST_FILE", 2**20)
+    with pytest.raises(RecordError, match=r"/dev/zero is not an episode .*: it is larger than 1 MB"):
         read_episode(Path("/dev/zero"))
 
 
@@ -413,20 +415,17 @@ def test_a_record_of_a_game_that_does_not_exist_is_refused(breakout: EpisodeReco
 # Writing files
 
 
-@pytest.mark.parametrize("failing", ["os.fsync", "os.fdopen", "pathlib.Path.replace", "pathlib.Path.chmod"])
-def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
-) -> None:
+@pytest.mark.parametrize("failing", ["create", "write", "sync", "rename"])
+def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(tmp_path: Path, failing: str) -> None:
     path = tmp_path / "file"
     write_atomically(path, b"old")
 
-    def fail(*args: object, **options: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    def fail(operation: disk.Operation) -> None:
+        if operation.kind == failing:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with monkeypatch.context() as patch:
-        patch.setattr(failing, fail)
-        with pytest.raises(OutputError, match=r"Cannot write .*/file: No space left on device\."):
-            write_atomically(path, b"new")
+    with disk.watched(fail), pytest.raises(OutputError, match=r"Cannot write .*/file: No space left on device\."):
+        write_atomically(path, b"new")
     assert [(entry.name, entry.read_bytes()) for entry in tmp_path.iterdir()] == [("file", b"old")]
 
 

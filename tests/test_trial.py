@@ -6,11 +6,12 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,12 @@ from noveltree.learning.deployment import Deployment
 from noveltree.learning.retention import KeepLatest
 from noveltree.learning.settings import ScheduleSettings, ValueSettings
 from noveltree.protocol import Protocol, make_protocol
-from noveltree.records import read_episode
+from noveltree.records import disk, read_episode, write_atomically
+from noveltree.records.files import checksum
+from noveltree.records.journal import Journal
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import replay, verify_episode
+from noveltree.results import audit
 from noveltree.simulators import Corridor
 from noveltree.trial import Watcher, evaluate, train
 from noveltree.trial.checkpoint_state import read_deployment, unpack
@@ -191,8 +195,10 @@ def test_an_evaluation_while_learning_goes_on_can_be_resumed_too(episodes: int, 
     first = expected["state"]["evaluated_from"]
     assert expected["state"]["interval"] > first  # an interval was over in the middle of the evaluation
     run = RunDirectory.open(tmp_path / "undisturbed")
-    records = [record for interval in (first, first + 1, first + 2) for record in run.read_interval(interval)]
-    assert expected["result"]["scores"] == [record.episode.score for record in records[:25]]
+    records = [read_episode(path) for path in run.evaluation_paths(expected["result"])]
+    assert [record.interval for record in records] == sorted(record.interval for record in records)
+    assert {record.interval for record in records} >= {first, first + 1}
+    assert expected["result"]["scores"] == [record.episode.score for record in records]
     assert contents(tmp_path / "stopped") == expected
 
 
@@ -215,15 +221,80 @@ def test_kept_transitions_of_an_episode_that_was_replaced_are_not_learnt_from(tm
         train(tmp_path / "run", run.protocol)
 
 
-def test_metrics_that_were_cut_off_lose_nothing_that_is_added(tmp_path: Path, undisturbed: Path) -> None:
+def _drop(data: bytes) -> bytes:
+    return data.split(b"\n", 1)[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda data: data[:50], "is not what it was when the checkpoint was written"),
+        (_drop, "line 1 does not fit"),
+        (lambda data: data.replace(b'"interval": 1', b'"interval": 2', 1), "line 1 does not fit"),
+        (lambda data: b"", "is not what it was when the checkpoint was written"),
+    ],
+)
+def test_metrics_that_were_changed_are_not_added_to(
+    change: Callable[[bytes], bytes], complaint: str, tmp_path: Path
+) -> None:
     _train_until(tmp_path / "run", small_protocol(), 30)
     metrics = tmp_path / "run" / "metrics.jsonl"
-    metrics.write_bytes(metrics.read_bytes()[:50])
+    changed = change(metrics.read_bytes())
+    metrics.write_bytes(changed)
+    with pytest.raises(RecordError, match=complaint):
+        train(tmp_path / "run", small_protocol())
+    assert metrics.read_bytes() == changed
+
+
+def test_metrics_that_were_forged_with_their_checksums_do_not_fit_the_checkpoint(tmp_path: Path) -> None:
+    _train_until(tmp_path / "run", small_protocol(), 30)
+    path = tmp_path / "run" / "metrics.jsonl"
+    lines = Journal(path).read()
+    path.unlink()
+    for line in lines:
+        Journal(path).add({**line, "steps": 17} if line["event"] == "episode" and line["steps"] > 10 else line)
+    with pytest.raises(RecordError, match="is not what it was when the checkpoint was written"):
+        train(tmp_path / "run", small_protocol())
+
+
+def test_a_run_of_before_there_were_checksums_goes_on(tmp_path: Path, undisturbed: Path) -> None:
+    _train_until(tmp_path / "run", small_protocol(), 30)
+    path = tmp_path / "run" / "metrics.jsonl"
+    whole = path.read_bytes()
+    old = [re.sub(rb', "checksum": "\w+"', b"", line) for line in whole.splitlines(keepends=True)]
+    path.write_bytes(b"".join(old))
+    for place in (tmp_path / "run" / "checkpoints").iterdir():
+        content = json.loads((place / "state.json").read_bytes())
+        state = content["state"]
+        lines = len(whole[: state["metrics_size"]].splitlines())
+        del state["metrics_checksum"]
+        state["metrics_size"] = sum(map(len, old[:lines]))
+        (place / "state.json").write_text(json.dumps({**content, "checksum": checksum(content)}))
+    run = json.loads((tmp_path / "run" / "run.json").read_bytes())
+    del run["checksum"]
+    (tmp_path / "run" / "run.json").write_text(json.dumps(run))
     train(tmp_path / "run", small_protocol())
-    expected = contents(undisturbed)["metrics"]
-    found = contents(tmp_path / "run")["metrics"]
-    assert found == expected[-len(found) :]
-    assert found[0]["index"] == 0
+    expected, found = contents(undisturbed), contents(tmp_path / "run")
+    del expected["run"]["checksum"]
+    assert found == expected
+    assert path.read_bytes().startswith(b"".join(old[:20]))
+
+
+@pytest.mark.parametrize("which", [0, -1])
+def test_an_episode_of_a_continuing_evaluation_that_was_deleted_is_missed(which: int, tmp_path: Path) -> None:
+    protocol = small_protocol(interactions=2_000, evaluation="continuing", evaluation_episodes=25)
+    train(tmp_path / "run", protocol)
+    run = RunDirectory.open(tmp_path / "run")
+    result = run.read_result()
+    assert result is not None
+    paths = run.evaluation_paths(result)
+    over = [path for path in paths if path.parent == paths[0].parent]
+    over[which].unlink()
+    assert run.evaluation_paths(result) == paths
+    assert not audit(tmp_path / "run").holds
+    (tmp_path / "run" / "result.json").unlink()
+    with pytest.raises(RecordError, match=f"Cannot read .*{over[which].name}"):
+        train(tmp_path / "run", protocol)
 
 
 @pytest.mark.parametrize("name", ["99", "000099.txt", "notes"])
@@ -557,6 +628,40 @@ def test_a_second_process_on_the_same_run_is_refused(tmp_path: Path) -> None:
     assert not run.is_locked
 
 
+def test_a_lock_that_was_deleted_lets_nobody_in(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path / "run", small_protocol(), seed=0)
+    with run.locked():
+        (tmp_path / "run" / "lock").unlink()
+        assert run.is_locked
+        with pytest.raises(InputError, match=r"already working on .*another one"):
+            train(tmp_path / "run", small_protocol())
+    assert not run.is_locked
+
+
+def test_what_killed_writers_left_is_swept_when_a_run_goes_on(tmp_path: Path) -> None:
+    """But not what a living process is writing, such as one that evaluates."""
+    run = RunDirectory.create(tmp_path / "run", small_protocol(), seed=0)
+    episodes = tmp_path / "run" / "episodes" / "interval-0001"
+    episodes.mkdir(parents=True)
+    left = [tmp_path / "run" / ".run.json.0123abcd.unfinished", episodes / ".00000.json.0123abcd.unfinished"]
+    for path in left:
+        path.write_text('{"format": ')
+    hidden = tmp_path / "run" / ".notes.txt"
+    hidden.write_text("mine")
+    swept: list[list[bool]] = []
+
+    def look(operation: disk.Operation) -> None:
+        if operation.kind == "write":
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(disk, "_watchers", [])
+                with run.locked():
+                    swept.append([path.exists() for path in (operation.path, *left, hidden)])
+
+    with disk.watched(look):
+        write_atomically(tmp_path / "run" / "evaluation" / "interval-0001" / "00000.json", b"{}")
+    assert swept == [[True, False, False, True]]
+
+
 def test_asking_whether_a_run_is_locked_disturbs_nobody_who_locks_it(tmp_path: Path) -> None:
     run = RunDirectory.create(tmp_path / "run", small_protocol(), seed=0)
     with (tmp_path / "run" / "lock").open("rb") as asking:
@@ -616,6 +721,8 @@ def test_two_processes_that_begin_at_once_do_not_mix(tmp_path: Path, monkeypatch
     ("change", "complaint"),
     [
         ({"seed": -1}, "is not a run of noveltree"),
+        ({"seed": 1}, "was changed after it was written: its checksum does not fit"),
+        ({"agent": "riw-c"}, "was changed after it was written: its checksum does not fit"),
         ({"seed": "0"}, "is not a run of noveltree"),
         ({"version": 2}, "has format version 2; this noveltree reads 1"),
         ({"protocol": {"budget": 50}}, "was changed after it was written: its hash does not fit its protocol"),

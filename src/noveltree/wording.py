@@ -1,4 +1,7 @@
-"""How numbers of things, and advice that several places give, are written; how texts with numbers are sorted."""
+"""How numbers of things, and advice that several places give, are written; how texts with numbers are sorted.
+
+And what becomes of characters that a terminal, or a spreadsheet, would not just show but obey.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,12 @@ import math
 import re
 from typing import Any
 
+#: What is not to be seen: controls (C0, DEL, C1), overrides of the direction of writing and other marks of format,
+#: separators of lines, tags, and halves of characters, which stand for bytes of names that are no text.
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
 _NUMBER = re.compile(r"(\d[\d,]*(?:\.\d+)?)")
 
 
@@ -36,3 +45,29 @@ def finite(value: Any) -> Any:
             return [finite(each) for each in value]
         case _:
             return value
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    """A text that a terminal just shows: what is not to be seen is written out, as `\\x1b`.
+
+    That is true of the ends of lines and of tabs, too, unless the text has several `lines`.
+    """
+
+    def written_out(found: re.Match[str]) -> str:
+        return found[0] if lines and found[0] in "\n\t" else found[0].encode("unicode_escape").decode()
+
+    return _HIDDEN.sub(written_out, text)
+
+
+def spreadsheet_cell(value: Any) -> Any:
+    """The same for a spreadsheet, in which a text that looks like a formula would be computed."""
+    if not isinstance(value, str):
+        return value
+    value = printable(value)
+    if not value.startswith(("=", "+", "-", "@")):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +14,7 @@ from noveltree.episodes import Decision
 from noveltree.protocol import Protocol
 from noveltree.records import EpisodeRecord, read_episode, write_episode
 from noveltree.records.checkpoint import Checkpoint, checkpoint_paths, read_checkpoint, write_checkpoint
+from noveltree.records.journal import Journal
 from noveltree.records.manifest import Manifest, checksums, read_manifest, write_manifest
 from noveltree.records.run_directory import RunDirectory
 from noveltree.trial import play_trial
@@ -42,11 +42,14 @@ def forge_decisions(path: Path, change: Callable[[Decision], Decision]) -> Episo
 
 
 def forge_lines(run: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
-    """Change the metrics of a run; `change` changes the list of its lines, or what is in them."""
+    """Change the metrics of a run; `change` changes the list of its lines, or what is in them. Checksums fit."""
     path = run / "metrics.jsonl"
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines = Journal(path).read()
     change(lines)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path.unlink()
+    forged = Journal(path)
+    for line in lines:
+        forged.add(line)
 
 
 def forge_result(run: Path, **changes: Any) -> None:

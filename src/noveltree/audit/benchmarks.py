@@ -11,8 +11,9 @@ from noveltree.audit.findings import Finding, name_in
 from noveltree.benchmark.directory import PARQUET, PLAN, REGISTRATION, RESULTS, BenchmarkDirectory
 from noveltree.benchmark.plan import PlannedTrial, plan_suite
 from noveltree.benchmark.registration import read_registration
-from noveltree.errors import NoveltreeError
+from noveltree.errors import NoveltreeError, RecordError
 from noveltree.results.collect import Table, collect
+from noveltree.results.parquet import read_parquet
 
 
 def check_benchmark(directory: Path, path: Path, *, registered: str | None = None) -> Iterator[Finding]:
@@ -67,11 +68,8 @@ def _same(planned: PlannedTrial, now: PlannedTrial | None) -> bool:
 
 
 def _is_parquet_of(path: Path, table: Table) -> bool:
-    import pyarrow
-    import pyarrow.parquet
-
     try:
-        rows = pyarrow.parquet.read_table(path).to_pylist()
-    except (OSError, pyarrow.ArrowException):
+        columns = read_parquet(path)
+    except RecordError:
         return False
-    return bool(rows == table.rows())
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)] == table.rows()

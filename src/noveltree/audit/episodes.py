@@ -10,9 +10,9 @@ from pathlib import Path
 
 from noveltree.errors import NoveltreeError
 from noveltree.records import EpisodeRecord, read_episode
+from noveltree.records.episode_file import is_episode
 from noveltree.records.run_directory import RUN
 from noveltree.replay import follows_from_seed, stands_alone, verify_episode
-from noveltree.results.trials import is_episode
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any
 from noveltree.errors import RecordError
 from noveltree.records import EpisodeRecord
 from noveltree.records.checkpoint import Checkpoint, checkpoint_paths, read_checkpoint
-from noveltree.records.files import parse_json
+from noveltree.records.parsing import parse_json
 from noveltree.records.run_directory import CHECKPOINTS, RESULT, RunDirectory, is_number
 from noveltree.wording import counted
 
@@ -99,11 +99,16 @@ def read_lines(run: RunDirectory, *, over: bool) -> tuple[list[dict[str, Any]], 
     for number, text in enumerate(whole, start=1):
         try:
             line = parse_json(text)
-        except (ValueError, RecursionError):
+        except ValueError:
             return lines, f"line {number} is damaged"
         if not isinstance(line, dict) or not isinstance(line.get("event"), str):
             return lines, f"line {number} is none that noveltree writes"
+        line.pop("checksum", None)
         lines.append(line)
+    try:
+        run.read_metrics()
+    except RecordError:
+        return lines, "its checksums do not fit: lines were changed, dropped or moved"
     return lines, "its last line is cut off" if rest and over else ""
 
 
@@ -166,7 +171,7 @@ def _check_last(ledger: Ledger, checkpoint: Checkpoint) -> Iterator[str]:
     if not in_mid_interval and digest != ledger.weights[-1]:
         yield f"it deploys the networks {digest}, not {ledger.weights[-1]} as the metrics say"
     size = checkpoint.state.get("metrics_size")
-    if not isinstance(size, int) or size > ledger.run.metrics_size():
+    if not isinstance(size, int) or size > ledger.run.metrics_path.stat().st_size:
         yield "it knows more metrics than there are"
 
 

@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from noveltree.benchmark.plan import PlannedTrial, protocols_of
-from noveltree.benchmark.suite import Suite, is_label, parse_suite
+from noveltree.benchmark.suite import Suite, is_label, read_suite_file
 from noveltree.errors import InputError, RecordError
 from noveltree.protocol import compare_protocols, parse_protocol
-from noveltree.records.files import check_writable, read_json, write_atomically
+from noveltree.records.files import check_writable, checksum, read_json, write_atomically
 from noveltree.records.journal import Journal
 from noveltree.records.lock import LOCK, is_locked, locked
 from noveltree.records.manifest import MANIFEST, SIGNATURE
@@ -55,10 +55,12 @@ class TrialStatus:
     state: State = "waiting"
     failures: int = 0
     """In a row, without an episode recorded in between."""
+    kills: int = 0
+    """How often it was killed from outside in a row, without an episode recorded in between."""
     recorded: int = 0
-    """Episodes on disk when it failed last."""
+    """Episodes on disk when it failed or was killed last."""
     error: str = ""
-    """Of the last failure."""
+    """Of the last failure, or what killed it."""
     began: float | None = None
     seconds: float = 0.0
     """How long it ran, not counting the process that runs now."""
@@ -79,11 +81,7 @@ class BenchmarkDirectory:
         if not (path / PLAN).is_file():
             raise RecordError(f"There is no benchmark in {path}: it has no {PLAN}.")
         try:
-            text = (path / SUITE).read_text()
-        except (OSError, UnicodeDecodeError) as error:
-            raise RecordError(f"Cannot read {path / SUITE}: {error}.") from error
-        try:
-            suite = parse_suite(text, where=str(path / SUITE))
+            suite = read_suite_file(path / SUITE)
         except InputError as error:
             raise RecordError(str(error)) from error
         return cls(path, suite, _read_plan(path / PLAN))
@@ -148,13 +146,13 @@ class BenchmarkDirectory:
     def statuses(self) -> list[TrialStatus]:
         """Where every trial stands, by the journal and by the results that are there."""
         statuses = {trial.name: TrialStatus(trial) for trial in self.trials}
-        for event in self.journal.read():
-            name = event.get("trial")
+        for event in self.journal.read(parse_constant=_refuse):
+            name = event.get("trial") if isinstance(event, dict) else None
             if not isinstance(name, str) or name not in statuses:
                 continue
             try:
                 _apply(statuses[name], event)
-            except (KeyError, TypeError) as error:
+            except (KeyError, TypeError, OverflowError) as error:
                 raise RecordError(
                     f"{self.journal.path} is damaged: it has events that noveltree does not write."
                 ) from error
@@ -188,6 +186,10 @@ class BenchmarkDirectory:
     def failed(self, status: TrialStatus, seconds: float, error: str) -> None:
         self._add(status, "failed", seconds=seconds, error=error, recorded=self.recorded(status.trial))
 
+    def killed(self, status: TrialStatus, seconds: float, error: str) -> None:
+        """Note that somebody else ended a trial's process: the trial has not failed."""
+        self._add(status, "killed", seconds=seconds, error=error, recorded=self.recorded(status.trial))
+
     def retry(self, status: TrialStatus) -> None:
         """Let a failed trial run again."""
         self._add(status, "retry")
@@ -197,6 +199,7 @@ class BenchmarkDirectory:
         if "seconds" in entry:
             entry["seconds"] = round(entry["seconds"], 3)
         self.journal.add(entry)
+        self.journal.sync()
         _apply(status, entry)
 
 
@@ -204,9 +207,11 @@ def _apply(status: TrialStatus, event: dict[str, Any]) -> None:
     match event["event"]:
         case "began":
             status.state, status.began = "running", event["time"]
-        case "failed":
-            progress = event["recorded"] > status.recorded
-            status.failures = 1 if progress else status.failures + 1
+        case "failed" | "killed":
+            if event["recorded"] > status.recorded:
+                status.failures = status.kills = 0
+            status.failures += event["event"] == "failed"
+            status.kills += event["event"] == "killed"
             status.recorded, status.error = event["recorded"], event["error"]
             status.seconds += event["seconds"]
             status.state = "failed" if status.failures > RETRIES else "interrupted"
@@ -215,6 +220,10 @@ def _apply(status: TrialStatus, event: dict[str, Any]) -> None:
         case "finished" | "interrupted":
             status.state = event["event"]
             status.seconds += event["seconds"]
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number")
 
 
 def _check_same(path: Path, old: PlannedTrial, new: PlannedTrial | None) -> None:
@@ -249,7 +258,7 @@ def _encode_plan(trials: Sequence[PlannedTrial]) -> bytes:
             [trial.label, hashes[id(trial.protocol)], trial.trial, trial.seed, trial.episodes] for trial in trials
         ],
     }
-    return json.dumps(content).encode() + b"\n"
+    return json.dumps({**content, "checksum": checksum(content)}).encode() + b"\n"
 
 
 def _read_plan(file: Path) -> list[PlannedTrial]:
@@ -272,4 +281,6 @@ def _read_plan(file: Path) -> list[PlannedTrial]:
         raise RecordError(f"{file} is damaged: it has names that noveltree does not write.")
     if any(protocol.hash != name for name, protocol in protocols.items()):
         raise RecordError(f"{file} was changed after it was written: a hash does not fit its protocol.")
+    if content.get("checksum", (made := checksum(content))) != made:  # older plans have none
+        raise RecordError(f"{file} was changed after it was written: its checksum does not fit.")
     return trials

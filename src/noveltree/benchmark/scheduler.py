@@ -1,4 +1,7 @@
-"""Running a benchmark: hand its trials to an executor, and retry those that failed, until none is left."""
+"""Running a benchmark: hand its trials to an executor, and retry those that failed, until none is left.
+
+A trial that somebody killed is started again without end, after pauses that grow; only its own errors count.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ from noveltree.records.files import file_digest
 _SECONDS_BETWEEN_LOOKS = 0.5
 #: Seconds after which a trial that another process was working on is tried again.
 _SECONDS_WHILE_BUSY = 5.0
+#: Seconds after which a trial that was killed is started again: twice as many each time, up to the most.
+_SECONDS_AFTER_KILL, _MOST_SECONDS_AFTER_KILL = 1.0, 300.0
 
 
 @dataclass(slots=True)
@@ -72,7 +77,7 @@ class _Run:
         # Trials that were started come first.
         self._waiting = deque(self._benchmark.in_state("interrupted", "running"))
         self._waiting.extend(self._benchmark.in_state("waiting"))
-        self._busy_until: dict[str, float] = {}
+        self._not_before: dict[str, float] = {}
         self._plan_digest = file_digest(directory.plan_path)
 
     def run(self) -> list[TrialStatus]:
@@ -95,7 +100,7 @@ class _Run:
                 return
             status = self._waiting.popleft()
             name = status.trial.name
-            if self._busy_until.get(name, 0.0) > time.monotonic():
+            if self._not_before.get(name, 0.0) > time.monotonic():
                 self._waiting.append(status)
                 continue
             self._directory.began(status)
@@ -124,10 +129,12 @@ class _Run:
                 self._directory.failed(status, outcome.seconds, outcome.error or "It ended without a result.")
                 if status.state != "failed":
                     self._waiting.appendleft(status)
+            case "killed":
+                self._directory.killed(status, outcome.seconds, outcome.error)
+                self._put_off(status, pause_after(status.kills))
             case "busy":
                 self._directory.interrupted(status, outcome.seconds)
-                self._busy_until[status.trial.name] = time.monotonic() + _SECONDS_WHILE_BUSY
-                self._waiting.append(status)
+                self._put_off(status, _SECONDS_WHILE_BUSY)
             case "interrupted":
                 self._directory.interrupted(status, outcome.seconds)
                 self._waiting.append(status)
@@ -135,6 +142,11 @@ class _Run:
                 self._directory.interrupted(status, outcome.seconds)
                 raise OutputError(outcome.error)  # the other trials will not be able to write either
         self._on_change(self._benchmark, status)
+
+    def _put_off(self, status: TrialStatus, seconds: float) -> None:
+        """Start a trial again, but not at once."""
+        self._not_before[status.trial.name] = time.monotonic() + seconds
+        self._waiting.append(status)
 
     def _interrupt(self) -> None:
         """End what still runs."""
@@ -147,3 +159,8 @@ class _Run:
                 else:
                     self._directory.interrupted(status, outcome.seconds)
         self._benchmark.running.clear()
+
+
+def pause_after(kills: int) -> float:
+    """Seconds until a trial is started again that was killed so many times in a row."""
+    return min(_MOST_SECONDS_AFTER_KILL, _SECONDS_AFTER_KILL * 2.0 ** min(kills - 1, 30))

@@ -137,8 +137,14 @@ def read_suite(name_or_path: str) -> Suite:
         if "/" in name_or_path or path.suffix in (".yaml", ".yml"):
             raise InputError(f"There is no suite {name_or_path}; `noveltree benchmark init` writes one.")
         raise UnknownNameError("suite", name_or_path, shipped, hint="Or give the path of a YAML file.")
+    return read_suite_file(path)
+
+
+def read_suite_file(path: Path) -> Suite:
+    """A suite from a file."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(_LARGEST_FILE + 1)
         if len(data) > _LARGEST_FILE:
             raise InputError(f"{path} is too large to be a suite.")
         return parse_suite(data.decode(), where=str(path))

@@ -15,11 +15,15 @@ from pathlib import Path
 from typing import Literal
 
 from noveltree.benchmark.trial_process import Task
-from noveltree.errors import OutputError
+from noveltree.errors import INTERRUPTED, OutputError
 from noveltree.records.files import file_digest, make_directory
 
-#: How the process of a trial ended. `busy`: another process is working on it. `output`: nothing can be written.
-Ending = Literal["finished", "failed", "interrupted", "busy", "output"]
+#: How the process of a trial ended. `killed`: from outside, which is not its failure. `busy`: another process is
+#: working on it. `output`: nothing can be written.
+Ending = Literal["finished", "failed", "killed", "interrupted", "busy", "output"]
+#: What ends a process that has done nothing wrong: the kernel where memory is short, whoever runs the machine or
+#: preempts the job, a terminal that is closed. A process that crashes gets another signal.
+_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _SECONDS_TO_STOP = 15.0
 _SECONDS_BETWEEN_LOOKS = 0.1
 
@@ -110,11 +114,14 @@ class Supervised:
         if code == 1 and ending:
             kinds: dict[str, Ending] = {"output": "output", "busy": "busy"}
             return Outcome(kinds.get(ending["kind"], "failed"), seconds, ending["error"])
-        return Outcome("failed", seconds, error)
+        from_outside = code == INTERRUPTED or -code in _FROM_OUTSIDE
+        return Outcome("killed" if from_outside else "failed", seconds, error)
 
     def _error(self, code: int) -> str:
         """What a process died of without a report: its exit code, and the last line it printed."""
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        if code == INTERRUPTED:
+            how = "was told to end"
         lines: list[str] = []
         with contextlib.suppress(OSError), self._log.open("rb") as log:
             log.seek(self._log_begins)

@@ -24,7 +24,8 @@ def main() -> None:
         sys.exit(app(args=arguments, prog_name="noveltree", standalone_mode=False, obj=interrupts))
     except Exception as error:
         if debug:
-            raise
+            _print_traceback(error)
+            sys.exit(1)
         sentence, exit_code = _explain(error)
         if sentence:
             from rich.text import Text
@@ -42,6 +43,15 @@ def _say(message: Warning | str, category: object = None, *where: object, **more
     from noveltree.cli.console import err
 
     err.print(f"Warning: {message}", soft_wrap=True)
+
+
+def _print_traceback(error: Exception) -> None:
+    """Python would print what a message quotes of a file as it is."""
+    import traceback
+
+    from noveltree.wording import printable
+
+    sys.stderr.write(printable("".join(traceback.format_exception(error)), lines=True))
 
 
 def _explain(error: Exception) -> tuple[str, int]:

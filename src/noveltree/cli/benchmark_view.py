@@ -15,7 +15,7 @@ from rich.text import Text
 
 from noveltree.benchmark.directory import BenchmarkDirectory, State, TrialStatus
 from noveltree.benchmark.progress import Work
-from noveltree.benchmark.scheduler import Benchmark
+from noveltree.benchmark.scheduler import Benchmark, pause_after
 from noveltree.cli.console import counted, duration, out, table
 from noveltree.errors import RecordError
 from noveltree.records.run_directory import RunDirectory
@@ -135,6 +135,9 @@ class View:
             return Text(f"finished  {where}: mean score {mean} of {counted(int(episodes), 'episode')} in {took}")
         if status.state == "failed":
             return _failure(status)
+        if status.kills:
+            pause = duration(pause_after(status.kills))
+            return Text(f"killed    {where}, will go on in {pause}, as it was not its failure: {status.error}")
         if status.failures:
             return Text(f"failed    {where}, will be retried: {status.error}")
         return None
@@ -204,6 +207,7 @@ def summary(directory: BenchmarkDirectory, statuses: Sequence[TrialStatus]) -> d
                 "seed": status.trial.seed,
                 "state": status.state,
                 "failures": status.failures,
+                "kills": status.kills,
                 "error": status.error,
                 "seconds": round(status.seconds, 3),
             }

@@ -10,25 +10,49 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.live import Live
+from rich.segment import Segment
 
+from noveltree.cli.tables import shown
 from noveltree.cli.tables import table as table
 from noveltree.wording import counted as counted
-from noveltree.wording import finite
+from noveltree.wording import finite, printable
+
+
+class _Terminal(Console):
+    """Where everything passes that is printed, also names and texts of files that anybody may have written.
+
+    None of their characters does anything to the terminal but stand there.
+    """
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*map(shown, objects), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else printable(text, lines=True), style, control)
+
 
 # No markup: brackets and colons in names of files and games are just characters.
 #: Results.
-out = Console(highlight=False, markup=False, emoji=False)
+out = _Terminal(highlight=False, markup=False, emoji=False)
 #: Errors and warnings.
-err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+err = _Terminal(stderr=True, highlight=False, markup=False, emoji=False)
 #: Seconds without news after which a live line says so.
 _PATIENCE = 10.0
 
 
 def print_json(value: Any) -> None:
     """One JSON object on standard output, on one line; numbers that JSON lacks are null."""
-    sys.stdout.write(json.dumps(finite(value), allow_nan=False) + "\n")
+    text = json.dumps(finite(value), allow_nan=False)
+    sys.stdout.write(text.replace("\x7f", "\\u007f") + "\n")  # all else that a terminal obeys is escaped already
+    sys.stdout.flush()
+
+
+def print_text(text: str) -> None:
+    """A text of several lines on standard output, as it is."""
+    sys.stdout.write(printable(text, lines=True))
     sys.stdout.flush()
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from noveltree.benchmark.directory import PLAN
-from noveltree.cli.console import completion, counted, err, out, print_json
+from noveltree.cli.console import completion, counted, err, out, print_json, print_text
 from noveltree.errors import InputError, UnknownNameError
 from noveltree.records import check_writable, write_atomically
 from noveltree.records.run_directory import RUN
@@ -96,9 +96,9 @@ def report(
     else:
         files, earlier = {path: _WRITERS[kind](document)}, set()
     if to_terminal:
-        typer.echo(files.pop(path), nl=False)
+        print_text(files.pop(path))
     for file, text in files.items():
-        write_atomically(file, text.encode())
+        write_atomically(file, text.encode(errors="backslashreplace"))  # names of files need not be text
     for file in earlier - files.keys():
         file.unlink(missing_ok=True)
     problems = [block for block in document.blocks() if isinstance(block, Notice) and block.kind == "problem"]

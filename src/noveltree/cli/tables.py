@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from typing import Any
 
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
+
+from noveltree.wording import printable
 
 #: Between two columns.
 _GAP = 2
@@ -29,6 +32,9 @@ def table(*columns: str, right: tuple[str, ...] = ()) -> Table:
 class _FittingTable(Table):
     """A table in which numbers are never cut, and words only where a column says `no_wrap`."""
 
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
+        super().add_row(*map(shown, cells), **options)
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         sizes = [_sizes(column, console, options) for column in self.columns]
         room = options.max_width - _GAP * (len(sizes) - 1)
@@ -47,6 +53,16 @@ class _FittingTable(Table):
             line = "; ".join(_named(column, cell) for column, cell in cells if cell)
             indented = textwrap.wrap(line, width, initial_indent="  ", subsequent_indent="  ")
             yield from (Text(each.replace(_TIED, " ")) for each in indented)
+
+
+def shown(content: Any) -> Any:
+    """The same on one line: whatever a terminal would obey in it, ends of lines as well, is written out."""
+    if isinstance(content, str):
+        return printable(content)
+    if isinstance(content, Text) and (plain := printable(content.plain)) != content.plain:
+        content = content.copy()
+        content.plain = plain
+    return content
 
 
 def _sizes(column: Column, console: Console, options: ConsoleOptions) -> tuple[int, int]:

@@ -177,7 +177,7 @@ class _Session:
         from noveltree.trial import train as train_in
 
         try:
-            with self._tensorboard() as tensorboard, LiveLine(quiet=json) as self._line:
+            with LiveLine(quiet=json) as self._line:
                 return train_in(
                     self._directory,
                     self._protocol,
@@ -186,7 +186,7 @@ class _Session:
                     episodes_at_once=at_once,
                     device=device,
                     placement=placement,
-                    watcher=self._watcher(tensorboard, json=json),
+                    watcher=self._watcher(self._tensorboard(), json=json),
                 )
         except KeyboardInterrupt:
             command = shlex.join(["noveltree", "train", "--resume", str(self._directory)])
@@ -212,16 +212,13 @@ class _Session:
 
         return Watcher(progress=self._show, metrics=add_metrics, notice=self._line.warn)
 
-    @contextlib.contextmanager
-    def _tensorboard(self) -> Iterator[TensorBoard | None]:
+    def _tensorboard(self) -> TensorBoard | None:
         """Writes for TensorBoard, if that is installed."""
         if importlib.util.find_spec("tensorboard") is None:
-            yield None
-            return
+            return None
         from noveltree.records.tensorboard import TensorBoard
 
-        with contextlib.closing(TensorBoard(self._directory / "tensorboard")) as writer:
-            yield writer
+        return TensorBoard(self._directory / "tensorboard")
 
     def _show(self, progress: Progress) -> None:
         now, played = time.monotonic(), progress.interactions - progress.replayed

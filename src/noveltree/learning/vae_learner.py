@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from noveltree.errors import InputError, LearningError
+from noveltree.errors import InputError, LearningError, RecordError
 from noveltree.learning.architecture import ENCODED_SCREEN
 from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inputs import InputShape
@@ -114,7 +114,7 @@ class VaeLearner(Learner):
     def keep(self, count: int, *, drop_newest: int = 0) -> None:
         left = len(self._held) - drop_newest
         self._held = self._held[max(0, left - count) : left]
-        self.screens = sum(len(zlib.decompress(data)) for data in self._held) // math.prod(ENCODED_SCREEN)
+        self.screens = sum(len(self._unpacked(data)) for data in self._held)
 
     def snapshot(self) -> Snapshot:
         moments, steps = read_moments(self.vae.layers, self._optimiser)
@@ -138,10 +138,22 @@ class VaeLearner(Learner):
         screens = np.empty((self.screens, *ENCODED_SCREEN), dtype=np.uint8)
         first = 0
         for data in self._held:
-            some = np.frombuffer(zlib.decompress(data), dtype=np.uint8).reshape(-1, *ENCODED_SCREEN)
+            some = self._unpacked(data)
             screens[first : first + len(some)] = some
             first += len(some)
         return screens[: self.settings.loop.screens]
+
+    def _unpacked(self, data: bytes) -> Screens:
+        """Screens as they were held: no more than a path may have, for a checkpoint may be made up."""
+        loop = self.settings.loop
+        unpacking = zlib.decompressobj()
+        try:
+            found = unpacking.decompress(data, (loop.screens + loop.nodes + 1) * math.prod(ENCODED_SCREEN))
+            if not unpacking.eof:
+                raise ValueError
+            return np.frombuffer(found, dtype=np.uint8).reshape(-1, *ENCODED_SCREEN)
+        except (zlib.error, ValueError) as error:
+            raise RecordError("The checkpoint has screens that are none.") from error
 
     def _split_sizes(self) -> tuple[int, int]:
         """How many screens are held out, and how many are trained on: at least one each."""

@@ -10,9 +10,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
+import secrets
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.errors import OutputError, RecordError
-from noveltree.records.files import checksum, make_directory, parse_json, sync_directory
+from noveltree.records import disk
+from noveltree.records.files import checksum, make_directory
+from noveltree.records.parsing import LARGEST_FILE, parse_json
 
 _ARRAYS, _STATE = "arrays.safetensors", "state.json"
 _KEPT = 2
@@ -52,27 +53,28 @@ def write_checkpoint(directory: Path, number: int, checkpoint: Checkpoint) -> No
         make_directory(directory)
         check_space(directory, len(arrays) + len(content))
         _remove_temporaries(directory)
-        temporary = Path(tempfile.mkdtemp(prefix=".", dir=directory))
+        temporary = directory / f".{secrets.token_hex(4)}"
         try:
+            disk.make_directory(temporary)
             for name, data in ((_ARRAYS, arrays), (_STATE, content)):
-                with (temporary / name).open("wb") as file:
+                with disk.create(temporary / name) as file:
                     file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-            sync_directory(temporary)
-            temporary.chmod(0o755)
+                    file.sync()
+            disk.sync_directory(temporary)
             final = directory / _name(number)
             if final.exists():  # a damaged one that was written before
-                shutil.rmtree(final)
-            temporary.replace(final)
+                disk.remove_tree(final)
+            disk.rename(temporary, final)
         except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                disk.remove_tree(temporary)
             raise
-        sync_directory(directory)
+        disk.sync_directory(directory)
     except OSError as error:
         raise OutputError(f"Cannot write a checkpoint to {directory}: {error.strerror or error}.") from error
     for old in sorted(_numbers(directory))[:-_KEPT]:
-        shutil.rmtree(directory / _name(old), ignore_errors=True)
+        with contextlib.suppress(OSError):
+            disk.remove_tree(directory / _name(old))
 
 
 def read_latest_checkpoint(directory: Path) -> tuple[Checkpoint | None, list[str]]:
@@ -90,20 +92,27 @@ def read_latest_checkpoint(directory: Path) -> tuple[Checkpoint | None, list[str
 
 def read_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint; raise RecordError if any bit of it has changed."""
+    import safetensors
     import safetensors.numpy
 
     try:
-        content = parse_json((path / _STATE).read_bytes())
-        arrays = (path / _ARRAYS).read_bytes()
+        content = parse_json(disk.read(path / _STATE, most=LARGEST_FILE))
+        arrays = disk.read(path / _ARRAYS)
     except OSError as error:
         raise RecordError(f"Cannot read the checkpoint {path}: {error.strerror or error}.") from error
     except ValueError as error:
-        raise RecordError(f"The checkpoint {path} is damaged: {_STATE} is not valid JSON.") from error
+        raise RecordError(f"The checkpoint {path} is damaged: {_STATE} cannot be read, for {error}.") from error
     if not isinstance(content, dict) or content.get("checksum") != checksum(content):
         raise RecordError(f"The checkpoint {path} is damaged: the checksum of {_STATE} does not fit.")
-    if content["arrays"] != hashlib.sha256(arrays).hexdigest():
+    if content.get("arrays") != hashlib.sha256(arrays).hexdigest():
         raise RecordError(f"The checkpoint {path} is damaged: the checksum of {_ARRAYS} does not fit.")
-    return Checkpoint(dict(safetensors.numpy.load(arrays)), content["state"], content["number"])
+    try:
+        named = dict(safetensors.numpy.load(arrays))
+    except (safetensors.SafetensorError, ValueError, LookupError, TypeError) as error:
+        raise RecordError(f"The checkpoint {path} is damaged: {_ARRAYS} has no arrays ({error}).") from error
+    if not isinstance(content.get("state"), dict):
+        raise RecordError(f"The checkpoint {path} is damaged: {_STATE} has no state.")
+    return Checkpoint(named, content["state"], content.get("number"))
 
 
 def checkpoint_paths(directory: Path) -> list[Path]:
@@ -137,4 +146,4 @@ def _remove_temporaries(directory: Path) -> None:
     for path in directory.iterdir():
         if path.name.startswith("."):
             with contextlib.suppress(OSError):
-                shutil.rmtree(path)
+                disk.remove_tree(path)

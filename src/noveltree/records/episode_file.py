@@ -13,13 +13,14 @@ from noveltree.episodes import Decision, End, Episode, EpisodeChance
 from noveltree.errors import RecordError
 from noveltree.protocol import Protocol, parse_protocol
 from noveltree.reading import validated
-from noveltree.records.files import checksum, file_digest, numbered, parse_json, write_atomically
+from noveltree.records import disk
+from noveltree.records.files import checksum, file_digest, numbered, write_atomically
+from noveltree.records.parsing import LARGEST_FILE, parse_json
 
 FORMAT = "noveltree-episode"
 #: The first version had neither the values of actions nor networks that change in mid-episode. An episode without
 #: either is still written so.
 VERSIONS = (1, 2)
-_LARGEST_FILE = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,16 +227,26 @@ def read_summary(path: Path) -> EpisodeSummary:
     )
 
 
+def is_episode(path: Path) -> bool:
+    """Whether this file says that it is an episode."""
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        if FORMAT.encode() in file.read(100):  # where noveltree writes it
+            return True
+        file.seek(0)
+        data = file.read(LARGEST_FILE)
+    try:
+        content = parse_json(data) if FORMAT.encode() in data else None
+    except ValueError:
+        return False
+    return isinstance(content, dict) and content.get("format") == FORMAT
+
+
 def _parse(path: Path) -> Any:
     try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST_FILE + 1)
-        if len(data) > _LARGEST_FILE:
-            raise RecordError(f"{path} is too large to be an episode.")
-        return parse_json(data)
+        return parse_json(disk.read(path, most=LARGEST_FILE))
     except OSError as error:
         raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
-    except (ValueError, RecursionError) as error:
-        raise RecordError(
-            f"{path} is not an episode of noveltree, or is truncated: it is not valid JSON, or has a name twice."
-        ) from error
+    except ValueError as error:
+        raise RecordError(f"{path} is not an episode of noveltree, or is truncated: {error}.") from error

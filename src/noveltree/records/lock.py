@@ -1,4 +1,8 @@
-"""Locks on directories, which end with the process that holds them, however it ends."""
+"""Locks on directories, which end with the process that holds them, however it ends.
+
+The directory itself is locked, and the file `lock` in it, which says who holds it. So a file that was deleted lets
+nobody in. Where directories cannot be locked, as on some network file systems, the file alone is.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +23,16 @@ _SECONDS_TO_LOCK = 0.5
 @contextlib.contextmanager
 def locked(directory: Path) -> Iterator[None]:
     """Be the only process that works on a directory."""
-    try:
-        handle = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise OutputError(f"Cannot lock {directory}: {error.strerror or error}.") from error
-    try:
+    with contextlib.ExitStack() as opened:
+
+        def open_handle(path: Path, flags: int) -> int:
+            handle = os.open(path, flags, 0o644)
+            opened.callback(os.close, handle)
+            return handle
+
         try:
-            free = _lock(handle)
+            handle = open_handle(directory / LOCK, os.O_RDWR | os.O_CREAT)
+            free = _lock(handle) and _lock_directory(open_handle(directory, os.O_RDONLY))
         except OSError as error:
             raise OutputError(f"Cannot lock {directory}: {error.strerror or error}.") from error
         if not free:
@@ -35,20 +42,35 @@ def locked(directory: Path) -> Iterator[None]:
             os.ftruncate(handle, 0)
             os.write(handle, f"{os.getpid()}\n".encode())
         yield
-    finally:
-        os.close(handle)
 
 
 def is_locked(directory: Path) -> bool:
     """Whether a process is working on a directory."""
+    return any(map(_is_locked, (directory, directory / LOCK)))
+
+
+def _is_locked(path: Path) -> bool:
     try:
-        with (directory / LOCK).open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        handle = os.open(path, os.O_RDONLY)
     except OSError:  # no process could lock what is not there
         return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # it cannot be locked
+        return False
+    finally:
+        os.close(handle)
     return False
+
+
+def _lock_directory(handle: int) -> bool:
+    """Lock an open directory, if that can be done at all; False if another process keeps it locked."""
+    try:
+        return _lock(handle)
+    except OSError:
+        return True
 
 
 def _lock(handle: int) -> bool:

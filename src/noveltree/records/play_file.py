@@ -27,6 +27,7 @@ from noveltree.errors import InputError, RecordError
 from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.protocol import Protocol, compare_protocols, parse_protocol
 from noveltree.reading import complaint
+from noveltree.records import disk
 from noveltree.records.files import write_atomically
 from noveltree.simulators import Simulator
 from noveltree.tree import Arrays, Counts, StoredLookahead, restore_lookahead, store_lookahead
@@ -99,7 +100,7 @@ def read_play(
     the others had can be checked. None says that they are not at hand: what they answered is then forgotten.
     """
     try:
-        data = path.read_bytes()
+        data = disk.read(path)
     except OSError as error:
         raise RecordError(f"Cannot read {path}: {error.strerror or error}.") from error
     return decode_play(data, protocol, simulator, heuristics=heuristics, source=str(path))

@@ -14,20 +14,31 @@ result.json                           the scores, once the run is over
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import math
 import re
-import shutil
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from noveltree.episodes import Episode
 from noveltree.errors import InputError, OutputError, RecordError
 from noveltree.protocol import Protocol, compare_protocols, parse_protocol
+from noveltree.records import disk
 from noveltree.records.checkpoint import Checkpoint, read_latest_checkpoint, write_checkpoint
 from noveltree.records.episode_file import EpisodeRecord, read_episode, write_episode
-from noveltree.records.files import check_writable, checksum, read_json, read_json_lines, write_atomically
+from noveltree.records.files import (
+    check_writable,
+    checksum,
+    is_unfinished,
+    read_json,
+    sweep,
+    sync_tree,
+    write_atomically,
+)
+from noveltree.records.journal import Journal
 from noveltree.records.lock import LOCK, is_locked, locked
 
 _FORMAT, _VERSION = "noveltree-run", 1
@@ -43,6 +54,7 @@ class RunDirectory:
         self.path = path
         self.protocol = protocol
         self.seed = seed
+        self._metrics = Journal(path / METRICS)
 
     @classmethod
     def open(cls, path: Path) -> RunDirectory:
@@ -52,7 +64,7 @@ class RunDirectory:
             raise RecordError(f"There is no run in {path}: it has no {RUN}.")
         content = read_json(file)
         seed = content.get("seed")
-        if content.get("format") != _FORMAT or not isinstance(seed, int) or seed < 0:
+        if content.get("format") != _FORMAT or type(seed) is not int or seed < 0:
             raise RecordError(f"{file} is not a run of noveltree.")
         if content.get("version") != _VERSION:
             raise RecordError(
@@ -64,6 +76,8 @@ class RunDirectory:
             raise RecordError(f"{file}: {error}") from error
         if content.get("protocol_hash") != protocol.hash:
             raise RecordError(f"{file} was changed after it was written: its hash does not fit its protocol.")
+        if content.get("checksum", (made := checksum(content))) != made:  # older runs have none
+            raise RecordError(f"{file} was changed after it was written: its checksum does not fit.")
         return cls(path, protocol, seed)
 
     @classmethod
@@ -87,7 +101,7 @@ class RunDirectory:
             raise InputError(f"{path} is not empty and holds no run; choose another --out, or empty it.")
         check_writable(path)
         run = cls(path, protocol, seed)
-        with run.locked():
+        with locked(path):
             if not (path / RUN).exists():  # otherwise another process has been faster
                 run._write()
         return cls.create(path, protocol, seed)
@@ -103,16 +117,24 @@ class RunDirectory:
             "protocol_hash": self.protocol.hash,
             "protocol": self.protocol.model_dump(mode="json"),
         }
+        content["checksum"] = checksum(content)
         write_atomically(self.path / RUN, json.dumps(content, indent=1).encode() + b"\n")
 
     def discard(self) -> None:
         """Remove the run if nothing was ever done in it: there is no more than what it is and who works on it."""
         if {entry.name for entry in self.path.iterdir()} <= {RUN, LOCK}:
-            shutil.rmtree(self.path)
+            disk.remove_tree(self.path)
 
-    def locked(self) -> AbstractContextManager[None]:
-        """Be the only process that works on this run."""
-        return locked(self.path)
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Be the only process that works on this run; what others left behind who were killed is put in order."""
+        with locked(self.path):
+            try:
+                sweep(self.path.rglob(".*"))
+                sync_tree(self.path)
+            except OSError as error:
+                raise OutputError(f"Cannot write to {self.path}: {error.strerror or error}.") from error
+            yield
 
     @property
     def is_locked(self) -> bool:
@@ -179,14 +201,15 @@ class RunDirectory:
         from noveltree.records.play_file import is_play  # needs safetensors, which planners do without
 
         try:
-            data = self._paused_path(interval, index, weights).read_bytes()
+            data = disk.read(self._paused_path(interval, index, weights))
         except OSError:
             return None
         return data if is_play(data) else None
 
     def remove_paused(self) -> None:
         """Remove episodes that were paused: they are over by now."""
-        shutil.rmtree(self.path / PAUSED, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            disk.remove_tree(self.path / PAUSED)
 
     def read_learnt(self, interval: int, index: int) -> EpisodeRecord:
         """An episode of an interval that is over: its networks are gone, so it cannot be played again."""
@@ -199,16 +222,34 @@ class RunDirectory:
 
     def read_interval(self, interval: int) -> list[EpisodeRecord]:
         """All episodes of an interval that is over."""
-        count = len(list(self.episode_path(interval, 0).parent.glob("*.json")))
+        count = self._episodes_by_interval().get(interval)
+        if count is None:
+            raise RecordError(f"{self._metrics.path} does not say how many episodes interval {interval} has.")
         return [self.read_learnt(interval, index) for index in range(count)]
 
     def evaluation_paths(self, result: dict[str, Any]) -> list[Path]:
-        """The episodes whose scores a result holds."""
+        """The episodes whose scores a result holds, whether or not they are there."""
         first, count = result.get("evaluated_from", 0), len(result["scores"])
         if result.get("evaluation") != "continuing":
             return [self.evaluation_path(first, index) for index in range(count)]
-        learnt = [(path, place_of_episode(path)) for path in self.learnt_paths()]
-        return [path for path, place in learnt if place is not None and place[0] >= first][:count]
+        over = self._episodes_by_interval()
+        paths: list[Path] = []
+        for interval in itertools.count(first):
+            played = min(over.get(interval, count), count - len(paths))  # the last one may still be open
+            paths += [self.episode_path(interval, index) for index in range(played)]
+            if len(paths) == count:
+                return paths
+        raise AssertionError("there is always another interval")
+
+    def _episodes_by_interval(self) -> dict[int, int]:
+        """How many episodes each interval has that is over."""
+        counts: dict[int, int] = {}
+        for line in self.read_metrics("interval"):
+            interval, episodes = line.get("interval"), line.get("episodes")
+            if type(interval) is not int or type(episodes) is not int or episodes < 0:
+                raise RecordError(f"{self._metrics.path} is damaged: it has lines that noveltree does not write.")
+            counts[interval] = episodes
+        return counts
 
     def learnt_paths(self) -> list[Path]:
         """All episodes that were learnt from, in that order."""
@@ -222,39 +263,29 @@ class RunDirectory:
 
     @property
     def metrics_path(self) -> Path:
-        return self.path / METRICS
+        return self._metrics.path
 
-    def metrics_size(self) -> int:
-        path = self.metrics_path
-        return path.stat().st_size if path.exists() else 0
+    def metrics_reached(self) -> dict[str, Any]:
+        """How far metrics have come, for a checkpoint: these are on the disk."""
+        self._metrics.sync()
+        return {"metrics_size": self._metrics.size, "metrics_checksum": self._metrics.checksum}
 
-    def cut_metrics(self, size: int) -> None:
-        """Delete the lines after the first `size` bytes: they belong to an interval that is played again."""
-        path = self.path / METRICS
-        if path.exists():
-            with path.open("r+b") as file:
-                kept = file.read(size)
-                file.truncate(len(kept))
-                if kept and not kept.endswith(b"\n"):  # of a file that was damaged
-                    file.write(b"\n")
+    def cut_metrics(self, reached: Mapping[str, Any]) -> None:
+        """Delete the lines that were added since: they belong to an interval that is played again."""
+        self._metrics.cut(reached.get("metrics_size", 0), reached.get("metrics_checksum"))
 
     def add_metrics(self, line: dict[str, Any]) -> None:
-        try:
-            with (self.path / METRICS).open("ab") as file:
-                file.write(json.dumps(line).encode() + b"\n")
-        except OSError as error:
-            raise OutputError(f"Cannot write {self.path / METRICS}: {error.strerror or error}.") from error
+        self._metrics.add(line)
 
     def read_metrics(self, event: str | None = None, *, having: str = "") -> list[dict[str, Any]]:
-        """All complete lines; or only those of one event, or with a name in them, which is faster."""
-        path = self.path / METRICS
-        beginning = b"" if event is None else f'{{"event": "{event}"'.encode()
-        lines = read_json_lines(path, beginning=beginning, having=f'"{having}": '.encode() if having else b"")
+        """All whole lines; or only those of one event, or with a name in them, which is faster."""
+        lines = self._metrics.read(event, having=having)
         if not all(isinstance(line, dict) and "event" in line for line in lines):
-            raise RecordError(f"{path} is damaged: it has lines that noveltree does not write.")
+            raise RecordError(f"{self._metrics.path} is damaged: it has lines that noveltree does not write.")
         return lines
 
     def write_result(self, result: dict[str, Any]) -> None:
+        self._metrics.sync()
         content = {**result, "checksum": checksum(result)}
         write_atomically(self.path / RESULT, json.dumps(content, indent=1).encode() + b"\n")
 
@@ -294,4 +325,4 @@ def place_of_episode(path: Path) -> tuple[int, int] | None:
 
 def _begins_run(entry: Path) -> bool:
     """Whether this is what a process that was killed while it began a run leaves behind."""
-    return entry.name == LOCK or entry.name.startswith(f".{RUN}.")
+    return entry.name == LOCK or entry.name.startswith(f".{RUN}.") or is_unfinished(entry)

@@ -1,18 +1,32 @@
-"""A run's metrics for TensorBoard, if it is installed."""
+"""A run's metrics for TensorBoard, if it is installed.
+
+Event files are written here and now, not in a thread as by TensorBoard's own writer, which loses what it cannot
+write: a disk that is full ends training with one sentence, and the interval is written when it is played again.
+"""
 
 from __future__ import annotations
 
+import io
+import os
+import socket
+import time
 from pathlib import Path
 from typing import Any
+
+from noveltree.errors import OutputError
+from noveltree.records import disk
+from noveltree.records.files import make_directory
 
 
 class TensorBoard:
     """Writes the lines of an interval when it is over, so that nothing is written twice after a crash."""
 
     def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._writer: Any = None
+        name = f"events.out.tfevents.{int(time.time()):010}.{socket.gethostname()}.{os.getpid()}"
+        self._file = directory / name
+        self._begun = False
         self._episodes: list[dict[str, Any]] = []
+        self._events = io.BytesIO()
 
     def add(self, line: dict[str, Any]) -> None:
         """Take in one line of the metrics."""
@@ -21,15 +35,9 @@ class TensorBoard:
         if line["event"] == "interval":
             self._add_interval(line)
 
-    def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
-
     def _add_interval(self, line: dict[str, Any]) -> None:
-        if self._writer is None:
-            from tensorboard.summary import Writer
-
-            self._writer = Writer(str(self._directory))
+        if not self._begun:
+            self._add_event(file_version="brain.Event:2")
         total = line["interactions"]
         done = total - sum(episode["interactions"] for episode in self._episodes)
         for episode in self._episodes:
@@ -47,9 +55,24 @@ class TensorBoard:
         for name, losses in line.items():
             if name.endswith("_losses") and losses:
                 self._add(f"loss/{name.removesuffix('_losses')}", losses[-1], total)
-        self._writer.flush()
+        self._write()
 
     def _add(self, name: str, value: float | None, step: int) -> None:
         if value is not None:
-            assert self._writer is not None
-            self._writer.add_scalar(name, value, step=step)
+            self._add_event(step=step, summary={"value": [{"tag": name, "simple_value": value}]})
+
+    def _add_event(self, **content: Any) -> None:
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.summary.writer.record_writer import RecordWriter
+
+        RecordWriter(self._events).write(Event(wall_time=time.time(), **content).SerializeToString())
+
+    def _write(self) -> None:
+        try:
+            make_directory(self._file.parent)
+            with disk.append_to(self._file) as file:
+                file.write(self._events.getvalue())
+        except OSError as error:
+            raise OutputError(f"Cannot write {self._file}: {error.strerror or error}.") from error
+        self._begun = True
+        self._events = io.BytesIO()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from noveltree.report.document import Cell, Charts, Document, EpisodeList, Notice, Table
 from noveltree.report.wording import MISSING
+from noveltree.wording import spreadsheet_cell
 
 #: The table of contents: a row per file.
 CONTENTS = "contents.csv"
@@ -53,7 +54,7 @@ def files_of(contents: str) -> set[str]:
 
 def _write(rows: Iterable[Sequence[object]]) -> str:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows([spreadsheet_cell(cell) for cell in row] for row in rows)
     return text.getvalue()
 
 

@@ -15,6 +15,7 @@ from noveltree.results.comparable import check_unique, group_trials
 from noveltree.results.scores import Score
 from noveltree.results.trials import trials_of_benchmark
 from noveltree.results.vouching import Vouch
+from noveltree.wording import spreadsheet_cell
 
 COLUMNS = (*(each.name for each in fields(Score) if each.name not in ("file", "manifest")), "episode_file")
 
@@ -46,7 +47,7 @@ class Table:
         text = io.StringIO()
         writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(self.rows())
+        writer.writerows({name: spreadsheet_cell(cell) for name, cell in row.items()} for row in self.rows())
         return text.getvalue()
 
     def to_parquet(self) -> bytes:

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from noveltree.errors import InputError, NoveltreeError, RecordError
+from noveltree.results.parquet import read_parquet
 from noveltree.results.scores import Results, Score, agents_of
 from noveltree.simulators.games import canonical_game
-from noveltree.wording import installing
+from noveltree.wording import printable
 
 _canonical = functools.cache(canonical_game)
 #: No game has larger scores: their squares and sums would overflow.
@@ -33,7 +34,7 @@ def read_tables(paths: Sequence[Path]) -> list[Score]:
 
 def _read_table(path: Path, known: _Known) -> list[Score]:
     if path.suffix == ".parquet":
-        return _parse(_read_parquet(path), str(path), lambda row: f"{path}, row {row}", known)
+        return _parse(read_parquet(path), str(path), lambda row: f"{path}, row {row}", known)
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file)
@@ -51,19 +52,6 @@ def _read_table(path: Path, known: _Known) -> list[Score]:
             raise RecordError(f"{path}, line {line}: it has {len(row)} values, not {len(names)}.")
     columns = {name: [row[number] for _, row in numbered] for number, name in enumerate(names)}
     return _parse(columns, str(path), lambda row: f"{path}, line {numbered[row][0]}", known)
-
-
-def _read_parquet(path: Path) -> Mapping[str, Sequence[object]]:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise InputError(
-            f"A Parquet table needs pyarrow: {installing('parquet')}. Or give the CSV table beside it."
-        ) from None
-    try:
-        return dict(pyarrow.parquet.read_table(path).to_pydict())
-    except (OSError, ValueError) as error:  # pyarrow's own are among the latter
-        raise RecordError(f"{path} is not a table of episodes: {error}.") from error
 
 
 def results_of_frame(frame: Any, *, source: str = "the table") -> Results:
@@ -178,7 +166,7 @@ class _Row:
         """The cell in a column; empty if it is missing."""
         value = self.columns[name][self.place] if name in self.columns else None
         try:
-            return "" if value is None or value != value else str(value)  # NaN is not itself
+            return "" if value is None or value != value else printable(str(value))  # NaN is not itself
         except TypeError:  # pandas' own: neither true nor false
             return ""
 

@@ -11,7 +11,7 @@ from noveltree.benchmark.directory import PLAN, BenchmarkDirectory, State
 from noveltree.episodes import End, Episode
 from noveltree.errors import InputError, RecordError
 from noveltree.protocol import Protocol
-from noveltree.records.episode_file import FORMAT, EpisodeRecord, EpisodeSummary, read_episode, read_summary
+from noveltree.records.episode_file import EpisodeRecord, EpisodeSummary, is_episode, read_episode, read_summary
 from noveltree.records.run_directory import RESULT, RUN, RunDirectory, place_of_episode
 from noveltree.results.scores import Phase, Score
 
@@ -106,14 +106,6 @@ def find_places(path: Path) -> Iterator[Path]:
         for entry in entries:
             if entry.is_dir() and not entry.is_symlink():
                 yield from find_places(entry)
-
-
-def is_episode(path: Path) -> bool:
-    """Whether this file says at its top that it is an episode."""
-    if path.suffix != ".json" or not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return FORMAT.encode() in file.read(100)
 
 
 def trials_in(place: Path) -> tuple[list[RecordedTrial], list[Path]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from noveltree.errors import InputError, RecordError
+from noveltree.errors import InputError, NoveltreeError, RecordError
 from noveltree.learning.deployment import Deployment
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.snapshot import Snapshot, read_snapshot
@@ -89,6 +89,25 @@ def deployments_of(run: RunDirectory) -> dict[str, Deployment]:
     return found
 
 
+@contextlib.contextmanager
+def made_up_is_refused(run: RunDirectory) -> Iterator[None]:
+    """Raise RecordError where the checkpoints of a run have checksums that fit, and something else in them.
+
+    Whatever it is, it may make any library fail in its own way.
+    """
+    try:
+        yield
+    except NoveltreeError:
+        raise
+    except Exception as error:
+        if not (run.path / CHECKPOINTS).exists():
+            raise
+        problem = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise RecordError(
+            f"The checkpoints in {run.path} have checksums that fit, but not what belongs into them ({problem})."
+        ) from error
+
+
 def read_deployment(run: RunDirectory) -> tuple[Deployment, int]:
     """What a run has deployed, and the interval that it would be played in next.
 
@@ -96,6 +115,11 @@ def read_deployment(run: RunDirectory) -> tuple[Deployment, int]:
     """
     if run.protocol.learning is None:
         raise InputError(f"The run in {run.path} has no networks: {run.protocol.agent} learns nothing.")
+    with made_up_is_refused(run):
+        return _read_deployment(run)
+
+
+def _read_deployment(run: RunDirectory) -> tuple[Deployment, int]:
     checkpoint, complaints = run.read_checkpoint()
     if complaints:
         raise RecordError(f"{complaints[0]} Train on: that goes back to the one before.")
@@ -111,7 +135,10 @@ def read_deployment(run: RunDirectory) -> tuple[Deployment, int]:
         raise InputError(
             f"The run in {run.path} plays without networks: its only update was taken back. Train it on."
         )
-    return current.deployment, checkpoint.state["interval"]
+    interval = checkpoint.state["interval"]
+    if type(interval) is not int or interval < 0:
+        raise ValueError(f"interval {interval!r}")
+    return current.deployment, interval
 
 
 def read_weights(run: RunDirectory, protocol: Protocol, simulator: Simulator) -> Deployment:
@@ -123,6 +150,12 @@ def read_weights(run: RunDirectory, protocol: Protocol, simulator: Simulator) ->
         if theirs != ours:
             raise InputError(f"The weights in {run.path} are of another {what}: {theirs}, not {ours}.")
     deployment, _ = read_deployment(run)
+    check_fits(run, deployment, simulator)
+    return deployment
+
+
+def check_fits(run: RunDirectory, deployment: Deployment, simulator: Simulator) -> None:
+    """Raise InputError if networks are not those that the agent of a run has in a simulator."""
     shape = InputShape.of(simulator.start().observation)
     actions = len(simulator.actions)
     assert run.protocol.learning is not None
@@ -134,4 +167,3 @@ def read_weights(run: RunDirectory, protocol: Protocol, simulator: Simulator) ->
             f"The weights in {run.path} are of another network: it does not have {actions} actions and "
             f"observations of shape {shape.observation}."
         )
-    return deployment

@@ -12,7 +12,7 @@ from noveltree.collection import Collected, Collector, Listener, Order, collect_
 from noveltree.episodes import Episode
 from noveltree.learning.deployment import Deployment, check_device
 from noveltree.records.run_directory import RunDirectory
-from noveltree.trial.checkpoint_state import read_deployment
+from noveltree.trial.checkpoint_state import check_fits, read_deployment
 
 
 def evaluate(
@@ -32,6 +32,8 @@ def evaluate(
     check_device(device)
     run = RunDirectory.open(directory)
     deployment, interval = read_deployment(run)
+    with contextlib.closing(run.protocol.make_simulator()) as simulator:
+        check_fits(run, deployment, simulator)
     scores: dict[int, float] = {}
     with contextlib.closing(
         make_collector(run.protocol, run.seed, workers=workers, at_once=episodes_at_once, device=device)

@@ -14,6 +14,7 @@ from noveltree.learning.deployment import check_device
 from noveltree.protocol import Protocol
 from noveltree.records.run_directory import RunDirectory
 from noveltree.signals import asked_to_stop
+from noveltree.trial.checkpoint_state import made_up_is_refused
 from noveltree.trial.memory import check_memory
 from noveltree.trial.planning import Planning
 from noveltree.trial.trial import Loop, Trial
@@ -50,6 +51,12 @@ LOOPS: dict[str, Callable[[Trial], Loop]] = {
 }
 
 
+def begin_loop(trial: Trial) -> Loop:
+    """The loop of a trial, from where it stands on disk; RecordError if that is not what the loop has written."""
+    with made_up_is_refused(trial.run):
+        return LOOPS[trial.settings.loop.kind](trial)
+
+
 def train(
     directory: Path,
     protocol: Protocol,
@@ -84,7 +91,7 @@ def train(
         ) as collector:
             trial = Trial(run, collector, watcher or Watcher(), device=device)
             try:
-                loop = LOOPS[learning.loop.kind](trial)
+                loop = begin_loop(trial)
             except InputError:  # it cannot be trained like this, so that there is nothing to resume
                 run.discard()
                 raise

@@ -171,12 +171,12 @@ class Trial:
         checkpoint, complaints = self.run.read_checkpoint()
         for complaint in complaints:
             self._watcher.notice(f"{complaint} Going on from the one before.")
-        self.run.cut_metrics(0 if checkpoint is None else checkpoint.state["metrics_size"])
+        self.run.cut_metrics({} if checkpoint is None else checkpoint.state)
         return checkpoint
 
     def write_checkpoint(self, number: int, checkpoint: Checkpoint) -> None:
-        """Write a checkpoint of everything, with how many bytes of metrics belong to it."""
-        state = {**checkpoint.state, "metrics_size": self.run.metrics_size()}
+        """Write a checkpoint of everything, with how far metrics have come."""
+        state = {**checkpoint.state, **self.run.metrics_reached()}
         self.run.write_checkpoint(number, Checkpoint(checkpoint.arrays, state))
 
     def check_space(self, snapshot: Snapshot) -> None:

@@ -73,8 +73,14 @@ class RayExecutor:
             outcome: Outcome = self._cluster.ray.get(reference, timeout=0)
         except (errors.TaskCancelledError, errors.GetTimeoutError):
             return Outcome("interrupted", 0.0)
-        except errors.RayError as error:  # of a node, or of Ray itself; of the trial it is an outcome
-            if isinstance(getattr(error, "cause", None), KeyboardInterrupt):
+        except errors.RayTaskError as error:  # such as a node without noveltree; of the trial it is an outcome
+            if isinstance(error.cause, KeyboardInterrupt):
                 return Outcome("interrupted", 0.0)
-            return Outcome("failed", 0.0, f"Its Ray task was lost: {str(error).strip().splitlines()[0]}")
+            return Outcome("failed", 0.0, f"Its Ray task failed: {_first_line(error)}")
+        except errors.RayError as error:  # of a node that is gone or has no memory left, or of Ray itself
+            return Outcome("killed", 0.0, f"Its Ray task was lost: {_first_line(error)}")
         return outcome
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
