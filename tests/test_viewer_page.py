@@ -341,7 +341,7 @@ class TestTime:
             os.kill(pid, signal.SIGKILL)
         page.until(f"{DECISIONS} >= {before + 3}")
 
-    def test_a_planner_that_is_killed_on_its_way_to_a_decision_goes_on(self, open_page: Open, server: Server) -> None:
+    def test_a_planner_killed_on_its_way_to_a_decision_goes_on(self, open_page: Open, server: Server) -> None:
         page = open_page(f"{server.address}#decision=500")
         page.until(f"{GOAL} === 'seek' && {DECISIONS} >= 1")
         for pid in server.planners():
