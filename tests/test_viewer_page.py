@@ -172,6 +172,9 @@ class TestPlaying:
         ]
         assert page.says("document.querySelectorAll('.bar.chosen').length") == 1
         assert "30 / 30" in page.says("document.getElementById('account').textContent")
+        page.page.set_viewport_size({"width": 1280, "height": 660})
+        page.until("document.getElementById('game').scrollHeight <= document.getElementById('game').clientHeight")
+        page.page.set_viewport_size({"width": 1280, "height": 800})
 
     def test_speed_budget_and_agent_change_on_the_fly(self, open_page: Open) -> None:
         page = open_page()
@@ -338,6 +341,33 @@ class TestTime:
             os.kill(pid, signal.SIGKILL)
         page.until(f"{DECISIONS} >= {before + 3}")
 
+    def test_a_planner_killed_on_its_way_to_a_decision_goes_on(self, open_page: Open, server: Server) -> None:
+        page = open_page(f"{server.address}#decision=500")
+        page.until(f"{GOAL} === 'seek' && {DECISIONS} >= 1")
+        for pid in server.planners():
+            os.kill(pid, signal.SIGKILL)
+        page.until("document.getElementById('message').textContent.startsWith('The planning process ended')")
+        page.until(f"{GOAL} === 'seek'")
+        before = page.says(DECISIONS)
+        page.until(f"{DECISIONS} > {before}")
+        page.press("k")
+        page.until(f"{GOAL} === 'pause'")
+
+    def test_a_killed_planner_leaves_the_page_at_the_decision_that_is_looked_at(
+        self, open_page: Open, server: Server
+    ) -> None:
+        page = open_page()
+        page.until(f"{DECISIONS} >= 2")
+        page.pause()
+        page.press("[")
+        shown = int(page.says(DECISIONS)) - 1
+        page.until(f"{SHOWN} === '{shown}:done'")
+        for pid in server.planners():
+            os.kill(pid, signal.SIGKILL)
+        page.until("document.getElementById('message').textContent.startsWith('The planning process ended')")
+        page.page.wait_for_timeout(3000)
+        assert page.says("document.getElementById('step').textContent") == str(shown)
+
 
 class TestLooks:
     @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -464,7 +494,12 @@ class TestRecorded:
         page.press("ArrowRight")
         page.until("!document.getElementById('inspector').hidden")
         page.picture("exported")
-        page.press("Escape", "k")
+        page.press("Escape", "h")  # there is nobody to hand back to
+        assert page.says("document.getElementById('hands').hidden")
+        assert "Take over" not in page.says("document.getElementById('keys').textContent")
+        page.press(">")
+        assert page.says("document.getElementById('speed').value") == "2"
+        page.press("k")
         page.until(f"{SHOWN} === '6:done'")
 
 

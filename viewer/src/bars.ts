@@ -3,6 +3,18 @@
 import { find, make, shown } from "./dom.ts";
 import type { Side, TreeHead } from "./messages.ts";
 
+/** Actions above which there is room for short names and marks only. */
+const MANY = 9;
+const ARROWS: Record<string, string> = {
+  UP: "↑", DOWN: "↓", LEFT: "←", RIGHT: "→", UPLEFT: "↖", UPRIGHT: "↗", DOWNLEFT: "↙", DOWNRIGHT: "↘",
+};
+
+/** A short name of an action of the joystick, which tells it apart; others keep theirs. */
+export function short(name: string): string {
+  const [, way = "", fire = ""] = /^((?:UP|DOWN)?(?:LEFT|RIGHT)?)(FIRE)?$/.exec(name) ?? [];
+  return way && fire ? `${ARROWS[way]!} ${fire}` : way ? `${ARROWS[way]!} ${way.length > 5 ? "" : way}`.trim() : name;
+}
+
 export class Bars {
   private readonly place = find("bars");
   private readonly account = find("account");
@@ -22,11 +34,12 @@ export class Bars {
     this.place.classList.toggle("two", compared);
     if (names.join("\n") === this.names.join("\n")) return;
     this.names = names;
+    const many = names.length > MANY;
     this.rows = names.map((name, action) => {
       const row = make(
         "button",
         { class: "bar", role: "listitem", tabindex: -1, title: `Execute ${name} yourself` },
-        make("span", { class: "name" }, name),
+        make("span", { class: "name" }, many ? short(name) : name),
         make("span", { class: "tracks" }, track("a"), track("b")),
         make("span", { class: "q" }, "–"),
         make("span", { class: "flag" }),
@@ -37,7 +50,7 @@ export class Bars {
       return row;
     });
     this.place.replaceChildren(...this.rows);
-    this.place.classList.toggle("many", names.length > 9);
+    this.place.classList.toggle("many", many);
   }
 
   show(head: TreeHead): void {
@@ -69,8 +82,10 @@ export class Bars {
       const known = a?.done ? shown(a.values[action]) : "…";
       const other = b ? shown(b.values[action]) : null;
       row.querySelector(".q")!.replaceChildren(known, ...(other === null ? [] : [make("small", {}, other)]));
-      const mine = chosen ? "▶ chosen" : tied ? "= tied" : "";
-      row.querySelector(".flag")!.replaceChildren(mine, ...(theirs ? [make("small", {}, `▷ ${b.agent}`)] : []));
+      const many = this.rows.length > MANY;
+      const mine = chosen ? (many ? "▶" : "▶ chosen") : tied ? (many ? "=" : "= tied") : "";
+      const also = theirs ? [make("small", {}, many ? "▷" : `▷ ${b.agent}`)] : [];
+      row.querySelector(".flag")!.replaceChildren(mine, ...also);
       const what = `${chosen ? ", chosen" : tied ? ", tied" : ""}${theirs ? `, chosen by ${b.agent}` : ""}`;
       row.setAttribute("aria-label", `${this.names[action]!}: Q ${a?.done ? known : "not known yet"}${what}`);
     });

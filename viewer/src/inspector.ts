@@ -5,6 +5,12 @@ import type { NodeHead } from "./messages.ts";
 import { bits, decode } from "./pictures.ts";
 import { theme } from "./theme.ts";
 
+/** What features are called, where it is not what they are of. */
+const NAMES: Record<string, string> = {
+  pixels: "pixel values",
+  tiles: "features of tiles, which are framed on its screen",
+};
+
 export class Inspector {
   private readonly place = find("inspector");
   private latest = 0;
@@ -86,7 +92,7 @@ export class Inspector {
       if (!why.words?.length) place.append(make("p", {}, head.cached ? kept : "Not tested."));
     } else if (head.novel || (why.first ?? 0) > 0) {
       const count = why.first ?? 0;
-      const word = why.of === "pixels" ? "pixel values" : (why.of ?? "features");
+      const word = NAMES[why.of ?? ""] ?? why.of ?? "features";
       place.append(
         make("p", {}, `${head.novel ? "Novel: " : ""}first to have ${shown(count)} of its ${shown(why.features)} `, word, "."),
       );

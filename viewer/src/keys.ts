@@ -12,23 +12,26 @@ export interface Control {
   icon?: Icon;
   face?: string;
   name: string;
+  /** Whether it needs somebody who plans: a page that was exported does without. */
+  live?: true;
   run: () => void;
 }
 
 const NAMES: Record<string, string> = { " ": "Space", ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓" };
 const shownKey = (key: string) => NAMES[key] ?? key;
 
+const TAKEN_OVER: [string, string] = ["← → ↑ ↓ Space 1–9", "after taking over: play with the keyboard"];
 const MORE: [string, string][] = [
   ["← → ↑ ↓", "on the tree: to the parent, the best child, the neighbours"],
   ["Enter", "on the tree: fold or unfold the node; a double click does so too"],
   ["Escape", "let the node go"],
   ["← → Page Home End", "on the strip: go to a decision"],
-  ["← → ↑ ↓ Space 1–9", "after taking over: play with the keyboard"],
   ["wheel, drag, pinch", "zoom and move the tree"],
 ];
 
 /** Give controls their names, tooltips and keys. */
-export function install(controls: Control[], intercept: (event: KeyboardEvent) => boolean): void {
+export function install(all: Control[], live: boolean, intercept: (event: KeyboardEvent) => boolean): void {
+  const controls = all.filter((control) => live || !control.live);
   for (const control of controls) {
     if (control.id === undefined) continue;
     const element = find(control.id);
@@ -51,6 +54,7 @@ export function install(controls: Control[], intercept: (event: KeyboardEvent) =
       control.name,
     ]),
     ...MORE,
+    ...(live ? [TAKEN_OVER] : []),
   ];
   const close = make("button", { class: "icon", "aria-label": "Close" }, "✕");
   close.addEventListener("click", () => {

@@ -1,6 +1,6 @@
 // The page: what comes in is shown, and what people do goes out.
 
-import { Bars } from "./bars.ts";
+import { Bars, short } from "./bars.ts";
 import { find, make, shown } from "./dom.ts";
 import type { Scene } from "./draw.ts";
 import { Game } from "./game.ts";
@@ -23,6 +23,8 @@ import { TreeView } from "./treeview.ts";
 const SPEEDS: [number, string][] = [[0.1, "⅒×"], [0.25, "¼×"], [0.5, "½×"], [1, "1×"], [2, "2×"], [4, "4×"], [0, "max"]];
 const MOST_FILMS = 40;
 const HOVER = 60;
+/** Letters of a name for which there is no room above a tree. */
+const LONG = 9;
 /** How long something is said that passes. */
 const PASSING = 8000;
 
@@ -216,7 +218,8 @@ class Page {
     const later = this.actionsFrom(head.t);
     const executed = later.length ? tree.along(later) : [];
     const growing = !head.done && this.state?.goal !== "seek";
-    const name = head.chosen === null ? "" : (this.world?.actions[head.chosen] ?? "");
+    const full = head.chosen === null ? "" : (this.world?.actions[head.chosen] ?? "");
+    const name = full.length > LONG ? short(full) : full;
     const what = head.done ? ` · chooses ${name}` : tree.newest().length ? " · planning" : "";
     view.show(tree, executed, growing, `${head.agent} · ${shown(head.nodes)} ${head.nodes === 1 ? "node" : "nodes"}${what}`);
     this.bars.show(head);
@@ -488,14 +491,14 @@ class Page {
     const controls: Control[] = [
       { id: "play", keys: [" ", "k"], icon: "play", face: "play", name: "Play or pause", run: () => { this.toggle(); } },
       { id: "one-decision", keys: ["d", "."], icon: "decision", face: "decision", name: "One decision", run: () => { this.step("decision"); } },
-      { id: "one-rollout", keys: ["r"], icon: "rollout", face: "rollout", name: "One rollout", run: () => { this.step("rollout"); } },
-      { id: "restart", keys: ["n"], icon: "restart", face: "new", name: "Begin a new episode", run: () => { this.send({ do: "restart" }); } },
+      { id: "one-rollout", keys: ["r"], icon: "rollout", face: "rollout", name: "One rollout", live: true, run: () => { this.step("rollout"); } },
+      { id: "restart", keys: ["n"], icon: "restart", face: "new", name: "Begin a new episode", live: true, run: () => { this.send({ do: "restart" }); } },
       { id: "speed", keys: [">"], name: "Faster", run: () => { this.faster(1); } },
       { keys: ["<"], name: "Slower", run: () => { this.faster(-1); } },
-      { id: "budget", keys: ["b"], name: "Budget: interactions per decision", run: () => { find("budget").focus(); } },
-      { id: "agent", keys: ["a"], name: "Agent", run: () => { find("agent").focus(); } },
-      { id: "compare", keys: ["m"], name: "Compare with another agent at the same state", run: () => { find("compare").focus(); } },
-      { id: "take-over", keys: ["h"], icon: "hand", face: "take over", name: "Take over with the keyboard, or hand back", run: () => { this.takeOver(); } },
+      { id: "budget", keys: ["b"], name: "Budget: interactions per decision", live: true, run: () => { find("budget").focus(); } },
+      { id: "agent", keys: ["a"], name: "Agent", live: true, run: () => { find("agent").focus(); } },
+      { id: "compare", keys: ["m"], name: "Compare with another agent at the same state", live: true, run: () => { find("compare").focus(); } },
+      { id: "take-over", keys: ["h"], icon: "hand", face: "take over", name: "Take over with the keyboard, or hand back", live: true, run: () => { this.takeOver(); } },
       { keys: ["["], name: "The decision before", run: () => { this.go(Math.max(0, this.t - 1), true); } },
       { keys: ["]"], name: "The decision after", run: () => { this.go(this.t + 1, true); } },
       { id: "fit", keys: ["0"], icon: "fit", name: "See the whole tree", run: () => { this.each((view) => { view.fit(true); }); } },
@@ -506,12 +509,12 @@ class Page {
       { id: "link", keys: ["l"], icon: "link", name: "Copy a link to this decision", run: () => { void this.copyLink(); } },
       { id: "png", keys: ["p"], face: "PNG", name: "Save this decision as PNG", run: () => { this.save(savePng); } },
       { id: "svg", keys: ["v"], face: "SVG", name: "Save this decision as SVG", run: () => { this.save(saveSvg); } },
-      { id: "mp4", keys: ["e"], face: "MP4", name: "Save the episode so far as MP4, with its lookaheads", run: () => { this.send({ do: "film" }); } },
+      { id: "mp4", keys: ["e"], face: "MP4", name: "Save the episode so far as MP4, with its lookaheads", live: true, run: () => { this.send({ do: "film" }); } },
       { id: "theme", keys: ["t"], icon: "theme", name: "Light or dark", run: () => { themes.choose(themes.isDark() ? "light" : "dark"); } },
       { id: "help", keys: ["?"], face: "?", name: "List the keys", run: () => { find<HTMLDialogElement>("keys").showModal(); } },
     ];
     fill(find("speed"), SPEEDS.map(([speed, name]) => [String(speed), name]), "1");
-    install(controls, (event) => this.play(event));
+    install(controls, this.source.live, (event) => this.play(event));
     addEventListener("keyup", (event) => {
       this.held.delete(event.key);
     });

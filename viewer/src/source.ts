@@ -97,6 +97,11 @@ export class Recording implements Source {
   }
 
   send(command: Command): void {
+    if (command.do === "speed") {
+      for (const { head, payload } of this.messages) {
+        if (head.kind === "state") this.listener.message({ head: { ...head, speed: command.speed }, payload });
+      }
+    }
     const keys =
       command.do === "see" || command.do === "seek"
         ? [`film ${command.t - 1}`, `film ${command.t}`, `tree ${command.t}`]

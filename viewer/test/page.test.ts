@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { short } from "../src/bars.ts";
 import { joystick } from "../src/keys.ts";
 import { layOut, STEP } from "../src/layout.ts";
 import { unpack, type TreeHead } from "../src/messages.ts";
@@ -51,6 +52,16 @@ const ROWS: Row[] = [
   { parent: 1, action: 1, reward: 1, value: 2, label: 1 | 2 },
   { parent: 4, action: 0, reward: 2, label: 1 | 8 },
 ];
+
+describe("names of actions", () => {
+  it("are short, and tell all actions of the joystick apart", () => {
+    const ways = ["", "UP", "DOWN", "LEFT", "RIGHT", "UPLEFT", "UPRIGHT", "DOWNLEFT", "DOWNRIGHT"];
+    const names = ["NOOP", "FIRE", ...ways.slice(1).flatMap((way) => [way, `${way}FIRE`])].map(short);
+    expect(new Set(names).size).toBe(18);
+    expect(Math.max(...names.map((name) => name.length))).toBeLessThanOrEqual(7);
+    expect([short("DOWNRIGHTFIRE"), short("LEFT"), short("pick up"), short("")]).toEqual(["↘ FIRE", "← LEFT", "pick up", ""]);
+  });
+});
 
 describe("a lookahead", () => {
   it("knows depths, subtrees and statuses", () => {

@@ -11,8 +11,14 @@ from noveltree.viewer.watching import Watching
 
 
 def is_recorded(path: Path) -> bool:
-    """Whether this is a file or a run, and not the name of a game."""
-    return path.is_file() or (path / RUN).is_file()
+    """Whether this is a file or a run, and not the name of a game; raises InputError if it can only be meant so."""
+    if path.is_file() or (path / RUN).is_file():
+        return True
+    if path.suffix == ".json":
+        raise InputError(f"There is no file {path}.")
+    if path.is_dir() and len(path.parts) > 1:
+        raise InputError(f"There is no run in {path}: it has no {RUN}.")
+    return False
 
 
 def watch_recorded(path: Path, *, weights: Path | None = None) -> Watching:

@@ -45,6 +45,7 @@ def serve(
         app,
         log_level="warning",
         access_log=False,
+        http="h11",
         ws="websockets-sansio",
         ws_max_size=LARGEST_COMMAND,
         ws_max_queue=16,
@@ -70,4 +71,6 @@ def _listen(host: str, port: int | None) -> socket.socket:
         except OSError as error:
             listening.close()
             problem = error.strerror or str(error)
+    if port is None:
+        raise InputError(f"Cannot listen on {host}: {problem}. Choose another --host.")
     raise InputError(f"Cannot listen on {host}, port {port}: {problem}. Choose another --port, or 0 for any.")

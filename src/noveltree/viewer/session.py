@@ -12,7 +12,21 @@ from noveltree.records import EpisodeRecord
 from noveltree.viewer.filming import Filming
 from noveltree.viewer.kept import Kept, Key
 from noveltree.viewer.mailbox import MOST_ANSWERS, Mailbox
-from noveltree.viewer.messages import Agent, Command, Film, Go, Head, LookAt, See, Seek, Spend, pack, unpack
+from noveltree.viewer.messages import (
+    Agent,
+    Command,
+    Compare,
+    Film,
+    Go,
+    Head,
+    LookAt,
+    See,
+    Seek,
+    Speed,
+    Spend,
+    pack,
+    unpack,
+)
 from noveltree.viewer.process import Process, start_planning
 from noveltree.viewer.spec import Spec
 
@@ -56,6 +70,9 @@ class Session:
         self._pages.append(page)
         self.left = None
         self._welcome(page)
+        if self._failures > _MOST_FAILURES:  # whoever loads the page again wants to try again
+            self._failures, self._error = 0, ""
+            self._start_again()
         return page
 
     def leave(self, page: Mailbox) -> None:
@@ -115,7 +132,7 @@ class Session:
     def _remember(self, command: Command) -> None:
         """Keep what a process that has to be started again must be told."""
         match command:
-            case Agent() | Spend():
+            case Agent() | Spend() | Speed() | Compare():
                 self._commands[command.do] = command
 
     # -- the process ----------------------------------------------------------------------------------------------
@@ -135,18 +152,24 @@ class Session:
         return later
 
     def _process_ended(self) -> None:
-        """Start another process where the one that is gone was."""
+        """Start another process, unless that has failed too often."""
         if self._closed:
             return
         self._failures = self._failures + 1 if time.monotonic() - self._started < _LASTING else 1
         if self._failures > _MOST_FAILURES:
-            self._tell({"kind": "failed", "error": self._error or "The planning process fails again and again."})
+            error = self._error or "The planning process fails again and again: load the page to try once more."
+            self._tell({"kind": "failed", "error": error})
             return
+        self._start_again()
+
+    def _start_again(self) -> None:
+        """Start another process at the state where the one before was, to do what that one did."""
         commands, state = self._commands, self._state
         shown = self._kept.get(Key("tree", self._head, "a"))
         decided = shown is not None and unpack(shown)[0]["done"]
         actions = tuple(decision["action"] for decision in self._decisions)
-        self._spec = self._spec.model_copy(update={"actions": actions})
+        index = self._world.get("index", self._spec.index)  # which a new episode has changed
+        self._spec = self._spec.model_copy(update={"actions": actions, "index": index})
         self._tell({"kind": "lost", "error": "The planning process ended; another one goes on where it was."})
         self._process = self._start()
         for command in commands.values():
@@ -154,6 +177,8 @@ class Session:
             self._remember(command)
         if state.get("goal") == "play":
             self._process.send(Go(do="play"))
+        elif state.get("seek_to") is not None:
+            self._process.send(Seek(do="seek", t=state["seek_to"]))
         elif decided:
             self._process.send(Go(do="decision"))
 

@@ -59,7 +59,7 @@ class Stage:
         self._record: Followed | None = None
         if spec.file is not None:
             self._record = Followed(read_episode(Path(spec.file)), self._seats.playing.weights)
-        self._begin(list(spec.actions))
+        self._begin(list(spec.actions), keep=bool(spec.actions))
 
     @property
     def t(self) -> int:
