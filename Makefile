@@ -41,7 +41,7 @@ $(VENV)/.watching: pyproject.toml constraints.txt
 	@touch $@
 
 $(ALL): pyproject.toml constraints.txt
-	$(INSTALL) '.[dev,learn,minatar,minigrid,parquet,plot,ray,retro,tensorboard,watch]'
+	$(INSTALL) '.[dev,learn,minatar,minigrid,parquet,plot,ray,retro,sign,tensorboard,watch]'
 	@touch $@
 
 system:

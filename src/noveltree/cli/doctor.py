@@ -42,6 +42,7 @@ _EXTRAS = {
     "websockets": ("watch", "the viewer"),
     "ray": ("ray", "benchmarks on a cluster"),
     "pyarrow": ("parquet", "tables as Parquet"),
+    "cryptography": ("sign", "signatures"),
 }
 
 
