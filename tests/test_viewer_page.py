@@ -19,6 +19,7 @@ from noveltree.episodes import drive
 from noveltree.protocol import make_protocol
 from noveltree.viewer.export import export_page
 from noveltree.viewer.recorded import watch_recorded
+from noveltree.viewer.sessions import MOST_SESSIONS
 from tests.support.episodes import recorded
 from tests.support.watching import Server, watching
 
@@ -557,6 +558,22 @@ def test_a_page_of_another_origin_gets_nothing(browser: Any, server: Server, tmp
     fetched = page.evaluate(fetch, f"{server.origin}/")
     assert fetched == "refused"
     context.close()
+
+
+def test_a_page_for_which_there_is_no_room_says_so_and_comes_in_when_there_is(open_page: Open) -> None:
+    with watching("corridor", "--budget", 3) as server:
+        pages = [open_page(server.address) for _ in range(MOST_SESSIONS)]
+        for page in pages:
+            page.until(f"{SHOWN} !== undefined")
+        last = open_page(server.address)
+        last.until("document.getElementById('message').textContent.includes('sessions are being watched')")
+        last.page.wait_for_timeout(1000)
+        assert "sessions are being watched" in last.says("document.getElementById('message').textContent")
+        pages[0].page.close()
+        last.until(f"{SHOWN} !== undefined")
+        assert "sessions" not in last.says("document.getElementById('message').textContent")
+        for page in (*pages[1:], last):
+            page.page.close()
 
 
 def test_an_observation_that_is_no_image_is_shown_as_text(open_page: Open) -> None:

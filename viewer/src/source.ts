@@ -13,13 +13,16 @@ export interface Listener {
   connected(yes: boolean): void;
 }
 
+const SHORTEST_WAIT = 250;
 const LONGEST_WAIT = 5000;
+/** The code with which a server closes a connection for which it has no room, having said so. */
+const FULL = 1013;
 
 /** A connection that is made again whenever it is lost, to the session that was watched. */
 export class Connection implements Source {
   readonly live = true;
   private socket: WebSocket | null = null;
-  private wait = 250;
+  private wait = SHORTEST_WAIT;
 
   constructor(
     private readonly listener: Listener,
@@ -46,16 +49,19 @@ export class Connection implements Source {
     const socket = new WebSocket(`ws://${location.host}/watch${query}`);
     this.socket = socket;
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => {
-      this.wait = 250;
-      this.listener.connected(true);
-    };
+    let welcome = false;
     socket.onmessage = (event: MessageEvent<ArrayBuffer>) => {
-      this.listener.message(unpack(event.data));
+      const message = unpack(event.data);
+      if (!welcome && message.head.kind !== "failed") {
+        welcome = true;
+        this.wait = SHORTEST_WAIT;
+        this.listener.connected(true);
+      }
+      this.listener.message(message);
     };
-    socket.onclose = () => {
+    socket.onclose = (event) => {
       if (socket !== this.socket) return;
-      this.listener.connected(false);
+      if (event.code !== FULL) this.listener.connected(false);
       setTimeout(() => {
         this.connect();
       }, this.wait);
