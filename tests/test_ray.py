@@ -20,7 +20,7 @@ from noveltree.records.run_directory import RunDirectory
 from noveltree.trial import train
 from tests.support.benchmarks import SMALL, TINY, create, played, table
 from tests.support.command_line import NOVELTREE
-from tests.support.processes import descendants_of, is_alive, wait_until
+from tests.support.processes import descendants_of, is_alive, listening_addresses, wait_until
 from tests.support.runs import contents, small_protocol
 
 pytestmark = [
@@ -124,6 +124,34 @@ def test_a_node_that_dies_under_a_benchmark_changes_nothing(cluster: TwoNodes, t
     cluster.kill_node()
     assert finish(process)["finished"] == 6
     assert table(tmp_path / "ray") == table(tmp_path / "local")
+
+
+#: 127.0.0.1, alone and as an address of version 6; and ::1.
+LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux says who listens where")
+def test_a_ray_of_this_machine_alone_listens_on_loopback_only(tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    options = "--interactions 100000 --interval 1000 --budget 5 --max-frames 200 --workers 2 --executor ray"
+    process = subprocess.Popen(
+        [*NOVELTREE, "train", "corridor", *options.split(), "--out", str(tmp_path / "run")],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+    try:
+        wait_until(lambda: any((tmp_path / "run").glob("episodes/*/*.json")) or process.poll() is not None, 180)
+        assert process.poll() is None
+        found = listening_addresses([process.pid, *descendants_of(process.pid)])
+    finally:
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=120)
+    assert found
+    assert found <= LOOPBACK
+    assert process.returncode == 130, err
 
 
 def test_without_the_token_nobody_gets_in_and_an_interrupt_leaves_no_trial_behind(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 
@@ -45,3 +45,20 @@ def catches(process: int, number: signal.Signals) -> bool:
         return False
     (mask,) = (line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
     return bool(int(mask, 16) >> (number - 1) & 1)
+
+
+def listening_addresses(processes: Collection[int]) -> set[str]:
+    """The addresses on which processes listen for TCP connections, as Linux writes them: in hexadecimal."""
+    sockets = set()
+    for process in processes:
+        with contextlib.suppress(OSError):
+            for handle in Path(f"/proc/{process}/fd").iterdir():
+                with contextlib.suppress(OSError):
+                    sockets.add(str(handle.readlink()))
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            _, address, _, state, *_, inode = line.split()[:10]
+            if state == "0A" and f"socket:[{inode}]" in sockets:
+                found.add(address.split(":")[0])
+    return found

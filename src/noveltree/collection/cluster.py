@@ -13,6 +13,9 @@ from noveltree.errors import InputError
 
 #: Ray's own settings, which it reads from the environment when it is imported.
 _AUTH_MODE, _AUTH_TOKEN, _AUTH_TOKEN_PATH = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"
+#: With 0, a node that is started here is at 127.0.0.1 and listens there only. Otherwise Ray takes the address of an
+#: interface in its place, whatever it is given, and listens on all of them.
+_CLUSTER = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 _OLDEST = (2, 54)
 
 
@@ -20,9 +23,8 @@ class Cluster:
     """A connection to the cluster at an address, or one that is started on this machine if there is no address.
 
     Whoever may talk to a Ray cluster may run code on it. So a token is asked for, unless RAY_AUTH_MODE says
-    otherwise; a cluster that is started here has one that nobody else knows, and no dashboard. (Ray listens on all
-    interfaces, whatever address it is given: the token is what keeps others out.) If this process is connected to a
-    cluster already, that one is used, and left as it is.
+    otherwise; a cluster that is started here has one that nobody else knows, no dashboard, and listens on the
+    loopback interface only. If this process is connected to a cluster already, that one is used, and left as it is.
     """
 
     def __init__(self, address: str | None, *, cores: int | None = None) -> None:
@@ -45,6 +47,8 @@ def _import_ray(*, starts: bool) -> Any:
     if "ray" not in sys.modules:
         os.environ.setdefault(_AUTH_MODE, "token")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # without it Ray warns of its next version
+        if starts:
+            os.environ.setdefault(_CLUSTER, "0")
         if starts and not {_AUTH_TOKEN, _AUTH_TOKEN_PATH} & os.environ.keys():
             os.environ[_AUTH_TOKEN] = secrets.token_hex(32)
     import ray

@@ -18,7 +18,7 @@ from noveltree.collection.worker_loop import WorkArguments, work
 from noveltree.errors import NoRoomError
 
 #: How long Ray may take to find room for workers and to start them.
-_SECONDS_TO_START = 30.0
+_SECONDS_TO_START = 120.0
 _SECONDS_BETWEEN_LOOKS = 0.5
 #: How long an actor waits for something to say before it says that there is nothing.
 _SECONDS_TO_HEAR = 1.0

@@ -254,6 +254,6 @@ def parse_learning(data: Any) -> Any:
         return data
     learners = {kind_of(learner): learner for learner in parts_of(LearnerSettings)}
     kind = data.get("kind", "cpl")
-    if kind not in learners:
+    if not isinstance(kind, str) or kind not in learners:
         raise UnknownNameError("kind of learner", str(kind), map(str, learners))
     return learners[kind].model_validate(data)
