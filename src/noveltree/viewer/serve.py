@@ -17,6 +17,8 @@ from noveltree.viewer.watching import Watching
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8642
 _SHORTEST_TOKEN = 16
+#: Bytes that are on their way to a page.
+_SENT_AHEAD = 64 * 1024
 
 
 def serve(
@@ -65,6 +67,8 @@ def _listen(host: str, port: int | None) -> socket.socket:
         listening = socket.socket(family, socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
+            # What a slow page has not taken is dropped by us, not kept by the system.
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SENT_AHEAD)
             listening.bind((host, number))
             listening.listen(64)
             return listening
