@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from noveltree.episodes import Choice, Decision, End, Episode, Play, drive, driv
 from noveltree.errors import InputError, SimulatorError
 from noveltree.heuristics import Heuristics
 from noveltree.lookahead import Interactions, Seconds, frames
-from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator
+from noveltree.simulators import Atari, Corridor, GymnasiumSimulator, Simulator, State, Transition
 from noveltree.tree import Lookahead, Node, Probabilities
 from tests.support.agents import PLAYABLE_AT_ONCE
 
@@ -403,6 +405,45 @@ def test_a_budget_of_seconds_plans_for_about_that_long() -> None:
     # Timing is not asserted here beyond what even a busy machine keeps: it planned, and it stopped.
     assert all(d.interactions > 5 for d in play.decisions)
     assert all(d.seconds < 2.0 for d in play.decisions)
+
+
+ATOMS = Settings(features="atoms")
+
+
+class SlowAtFirst(Corridor):
+    """Its first interaction takes long, as if something had to be compiled."""
+
+    steps = 0
+
+    def step(self, state: State, action: int) -> Transition:
+        self.steps += 1
+        if self.steps == 1:
+            time.sleep(1.0)
+        return super().step(state, action)
+
+
+def test_what_takes_long_once_is_over_before_a_clock_counts() -> None:
+    simulator = SlowAtFirst()
+    play = Play(simulator, get_agent("riw-c"), settings=ATOMS, budget=Seconds(0.05), rng=episode_rng(0, 0))
+    drive([play], decisions=2)
+    assert all(decision.seconds < 0.9 for decision in play.decisions)
+    steps = simulator.steps
+    drive([play], decisions=1)  # which is rehearsed once
+    assert simulator.steps - steps <= play.decisions[-1].interactions + 1
+    counted = SlowAtFirst()
+    play = Play(counted, get_agent("riw-c"), settings=ATOMS, budget=Interactions(10), rng=episode_rng(0, 0))
+    drive([play], decisions=1)
+    assert counted.steps <= 11
+
+
+def test_a_rehearsal_changes_nothing_in_the_episode() -> None:
+    made = []
+    for budget in (Interactions(30), Seconds(1e6)):
+        play = Play(Corridor(), get_agent("riw-c"), settings=ATOMS, budget=budget, rng=episode_rng(0, 0))
+        play.budget = Interactions(30)
+        drive([play], decisions=5)
+        made.append([replace(decision, seconds=0.0) for decision in play.decisions])
+    assert made[0] == made[1]
 
 
 def test_episodes_on_gymnasium_environments_are_reproducible() -> None:

@@ -10,6 +10,8 @@ from noveltree.errors import InputError
 from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.lookahead import Answers, Planning, Question
 
+#: The second one meets nodes that were kept.
+_REHEARSED_DECISIONS = 3
 #: Told when an action is chosen and not executed yet: the whole lookahead is there.
 OnChoice = Callable[[Play, Choice], None]
 #: Told of every decision once it is executed. The root is then the state it led to, and the root's parent the one
@@ -56,6 +58,8 @@ def drive_stream(
     while True:
         while len(asking) < at_once and (play := next(waiting, None)) is not None:
             play.use(heuristics)
+            if (rehearsal := play.rehearsal()) is not None:
+                drive([rehearsal], heuristics, decisions=_REHEARSED_DECISIONS)
             lane = _Lane(play, on_choice, on_decision)
             if lane.go_on(None):
                 asking.append(lane)

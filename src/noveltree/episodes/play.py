@@ -13,9 +13,12 @@ from noveltree.episodes.chance import EpisodeChance
 from noveltree.episodes.episode import Decision, End, Episode, digest
 from noveltree.errors import InputError, RecordError, SimulatorError
 from noveltree.heuristics import UNINFORMED, Heuristics
-from noveltree.lookahead import Bounded, Budget, Planning, RemembersEpisode, check_chance
+from noveltree.lookahead import Bounded, Budget, Interactions, Planning, RemembersEpisode, Seconds, check_chance
 from noveltree.simulators import Simulator, State, chance_of
 from noveltree.tree import Arrays, Lookahead, Node
+
+#: Interactions per decision of a rehearsal: enough to meet whatever a planner does.
+_REHEARSED = 50
 
 
 def episode_rng(seed: int, index: int, *, interval: int = 0) -> np.random.Generator:
@@ -92,6 +95,7 @@ class Play:
         #: Whether a decision was begun and is not made yet: it waits for answers, or was cut off.
         self.deciding = False
         self._seconds = 0.0
+        self._rehearse = isinstance(budget, Seconds)
 
     @property
     def finished(self) -> bool:
@@ -102,6 +106,24 @@ class Play:
     def paused(self) -> bool:
         """Whether the time step is reached at which it is to be paused."""
         return len(self.decisions) == self.pause_at
+
+    def rehearsal(self) -> Play | None:
+        """A play to be driven for some decisions and forgotten, before a clock counts; None if that is not needed.
+
+        Kernels are compiled and networks loaded when they are first used: the first decision would be late.
+        """
+        if not self._rehearse or self.finished:
+            return None
+        self._rehearse = False
+        return Play(
+            self.lookahead.simulator,
+            self._agent,
+            budget=Interactions(_REHEARSED),
+            rng=np.random.default_rng(0),
+            settings=self._settings,
+            start=self.lookahead.root.state,
+            chance=self.chance,
+        )
 
     def plan(self) -> Planning:
         """Grow the lookahead: the first part of a decision."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
@@ -10,7 +11,7 @@ import numpy as np
 
 from noveltree.collection import Collected, Collector
 from noveltree.episodes import Episode, EpisodeChance
-from noveltree.errors import LearningError
+from noveltree.errors import LearningError, RecordError
 from noveltree.learning.deployment import Deployment
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.learner import Learner, Losses
@@ -171,8 +172,19 @@ class Trial:
         checkpoint, complaints = self.run.read_checkpoint()
         for complaint in complaints:
             self._watcher.notice(f"{complaint} Going on from the one before.")
+        if checkpoint is not None:
+            self._check_networks(checkpoint)
         self.run.cut_metrics({} if checkpoint is None else checkpoint.state)
         return checkpoint
+
+    def _check_networks(self, checkpoint: Checkpoint) -> None:
+        """Raise RecordError if a checkpoint has other networks than this trial: they might be of any size."""
+        shape = InputShape.of(self.simulator.start().observation)
+        rng = np.random.default_rng(0)
+        first = self.settings.initial_snapshot(shape, len(self.simulator.actions), rng=rng)
+        networks = json.loads(json.dumps(first.state()["networks"]))
+        if any(state["networks"] != networks for state in checkpoint.state["states"].values()):
+            raise RecordError(f"The checkpoints in {self.run.path} have other networks than the run.")
 
     def write_checkpoint(self, number: int, checkpoint: Checkpoint) -> None:
         """Write a checkpoint of everything, with how far metrics have come."""
