@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from noveltree.errors import RecordError
+from noveltree.learning.settings import LockstepSettings
 from noveltree.records import EpisodeRecord
 from noveltree.records.checkpoint import Checkpoint, checkpoint_paths, read_checkpoint
 from noveltree.records.parsing import parse_json
@@ -135,8 +136,7 @@ def _nearly(one: object, other: object, tolerance: float) -> bool:
 def check_checkpoints(ledger: Ledger) -> Iterator[tuple[Path, str]]:
     """What is wrong with the checkpoints of a run: that they are whole, its own, and of where its episodes end."""
     run = ledger.run
-    paths = checkpoint_paths(run.path / CHECKPOINTS)
-    for path in paths:
+    for path in checkpoint_paths(run.path / CHECKPOINTS):
         try:
             checkpoint = read_checkpoint(path)
         except RecordError as error:
@@ -148,29 +148,32 @@ def check_checkpoints(ledger: Ledger) -> Iterator[tuple[Path, str]]:
             continue
         if checkpoint.number != int(path.name):
             yield path, f"it is the checkpoint {checkpoint.number}, by another name"
-        if path == paths[-1]:
-            yield from ((path, sentence) for sentence in _check_last(ledger, checkpoint))
+        yield from ((path, sentence) for sentence in _check_networks(ledger, checkpoint))
         for name, value in ledger.schedules.get(int(path.name), {}).items():
             if state.get(name) != value:
                 yield path, f"its {name} is {state.get(name)}, not {value} as the episodes have it"
                 break
 
 
-def _check_last(ledger: Ledger, checkpoint: Checkpoint) -> Iterator[str]:
-    """What is wrong with the checkpoint that a run ended with, or would go on from."""
+def _check_networks(ledger: Ledger, checkpoint: Checkpoint) -> Iterator[str]:
+    """What is wrong with what a checkpoint deploys."""
     from noveltree.trial.checkpoint_state import CURRENT, unpack
 
+    learning = ledger.run.protocol.learning
+    state = checkpoint.state
     try:
         current = unpack(checkpoint)[CURRENT]
-    except (KeyError, TypeError, ValueError, RecordError):
+        digest, interval = None if current is None else current.digest, int(state["interval"])
+    except (KeyError, TypeError, ValueError, AttributeError):
         yield "it does not hold what noveltree writes"
         return
-    digest = None if current is None else current.digest
-    refreshes = getattr(ledger.run.protocol.learning, "loop", None)
-    in_mid_interval = not ledger.over and getattr(refreshes, "refresh", "interval") == "round"
-    if not in_mid_interval and digest != ledger.weights[-1]:
-        yield f"it deploys the networks {digest}, not {ledger.weights[-1]} as the metrics say"
-    size = checkpoint.state.get("metrics_size")
+    in_mid_interval = isinstance(getattr(learning, "loop", None), LockstepSettings) and state.get("spent")
+    known = 1 <= interval <= len(ledger.weights)
+    if not known:
+        yield f"it goes on with interval {interval}, of which the metrics know nothing"
+    elif not in_mid_interval and digest != ledger.weights[interval - 1]:
+        yield f"it deploys the networks {digest}, not {ledger.weights[interval - 1]} as the metrics say"
+    size = state.get("metrics_size")
     if not isinstance(size, int) or size > ledger.run.metrics_path.stat().st_size:
         yield "it knows more metrics than there are"
 
