@@ -136,6 +136,12 @@ class TestRunning:
             "trials",
         }
 
+    def test_what_was_left_unfinished_by_one_that_was_killed_is_removed(self, tmp_path: Path) -> None:
+        for name in (".room.0123abcd.unfinished", ".plan.json.0123abcd.unfinished"):
+            (tmp_path / name).write_text("{")
+        create(tmp_path, one_trial())
+        assert {path.name for path in tmp_path.iterdir()} == {"suite.yaml", "plan.json", "lock"}
+
     def test_another_process_cannot_run_it_at_the_same_time(self, copy: Path) -> None:
         benchmark = BenchmarkDirectory.open(copy)
         with benchmark.locked(), pytest.raises(BusyError, match="already working"):

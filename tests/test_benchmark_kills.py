@@ -21,7 +21,7 @@ from tests.support.benchmarks import SMALL, TINY, create, played, table
 from tests.support.command_line import NOVELTREE
 from tests.support.processes import children_of, is_alive, wait_until
 
-#: Long enough to be killed many times: episodes are recorded all the time, so that killing is no failure.
+#: Long enough to be killed many times.
 KILLED = SMALL.replace("training_interactions: 3000", "training_interactions: 8000").replace(
     "evaluation_episodes: 4", "evaluation_episodes: 20"
 )
@@ -75,17 +75,10 @@ def test_killing_anything_at_random_instants_changes_nothing(
         supervisor.wait()
         orphans += trials
         supervisor = start(directory)
-    supervisor.wait(300)
+    assert supervisor.wait(300) == 0  # to be killed is not a trial's failure, however often
     assert min(kills.values()) >= 1
     wait_until(lambda: not any(map(is_alive, orphans)))
-    # Three kills of one trial without an episode in between are a failure, by definition.
-    retried = subprocess.run(
-        [*NOVELTREE, "benchmark", "retry-failed", str(directory), "--workers", "2", "--json"],
-        capture_output=True,
-        check=True,
-        timeout=300,
-    )
-    assert json.loads(retried.stdout)["finished"] == 6
+    assert {status.state for status in BenchmarkDirectory.open(directory).statuses()} == {"finished"}
     assert table(directory) == expected
     assert audit(directory, workers=2).holds
 

@@ -28,7 +28,7 @@ from noveltree.benchmark.plan import PlannedTrial, protocols_of
 from noveltree.benchmark.suite import Suite, is_label, read_suite_file
 from noveltree.errors import InputError, RecordError
 from noveltree.protocol import compare_protocols, parse_protocol
-from noveltree.records.files import check_writable, checksum, read_json, write_atomically
+from noveltree.records.files import check_writable, checksum, is_unfinished, read_json, write_atomically
 from noveltree.records.journal import Journal
 from noveltree.records.lock import LOCK, is_locked, locked
 from noveltree.records.manifest import MANIFEST, SIGNATURE
@@ -244,7 +244,8 @@ def _check_same(path: Path, old: PlannedTrial, new: PlannedTrial | None) -> None
 
 def _is_part(entry: Path) -> bool:
     """Whether this is part of a benchmark, or was left by one that was killed while it started."""
-    return entry.name in _PARTS or entry.name.startswith(tuple(f".{part}." for part in _PARTS))
+    beginnings = tuple(f".{part}." for part in _PARTS)
+    return entry.name in _PARTS or entry.name.startswith(beginnings) or is_unfinished(entry)
 
 
 def _encode_plan(trials: Sequence[PlannedTrial]) -> bytes:
