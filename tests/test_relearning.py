@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from noveltree.trial import train
 from noveltree.trial.intervals import Intervals
 from noveltree.trial.lockstep import Lockstep
 from noveltree.trial.relearning import relearn
+from tests.support.forging import forge_lines
 from tests.support.runs import small_protocol
 from tests.test_lockstep import protocol as lockstep
 from tests.test_pi import CORRIDOR
