@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from noveltree.audit import audit
 from noveltree.collection import Collected, Collector, InProcess, Listener, Order, Workers, collect_all
 from noveltree.collection.orders import make_path
 from noveltree.episodes import Choice, Decision, End, Episode, EpisodeChance, Play, digest
@@ -32,7 +33,6 @@ from noveltree.records.files import checksum
 from noveltree.records.journal import Journal
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import replay, verify_episode
-from noveltree.results import audit
 from noveltree.simulators import Corridor
 from noveltree.trial import Watcher, evaluate, train
 from noveltree.trial.checkpoint_state import read_deployment, unpack

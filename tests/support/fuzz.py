@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import safetensors.numpy
 
+from noveltree.audit import audit
 from noveltree.benchmark import BenchmarkDirectory, plan_suite, run_benchmark
 from noveltree.benchmark.executors import LocalExecutor
 from noveltree.benchmark.strict_yaml import dump_yaml, load_yaml
@@ -45,7 +46,7 @@ from noveltree.records.manifest import read_manifest
 from noveltree.records.play_file import decode_play, encode_play
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import verify_episode
-from noveltree.results import audit, collect
+from noveltree.results import collect
 from noveltree.results.curves import read_curve
 from noveltree.results.tables import read_tables
 from noveltree.trial import Watcher, train
