@@ -563,7 +563,7 @@ class TestAuditing:
         plan = copy / "plan.json"
         content = json.loads(plan.read_text())
         content["trials"].pop()
-        plan.write_text(json.dumps(content))
+        plan.write_text(json.dumps({**content, "checksum": checksum(content)}))
         shutil.rmtree(copy / "trials/corridor/riw-d/trial-1")
         assert self.findings(copy) == {"plan.json": "it is not the plan of the suite"}
         plan.unlink()

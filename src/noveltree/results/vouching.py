@@ -27,7 +27,11 @@ class Vouch:
     @classmethod
     def of(cls, place: Path, top: Path) -> Vouch:
         for folder in (place, *place.parents):
-            if (manifest := read_manifest(folder)) is not None:
+            try:
+                manifest = read_manifest(folder)
+            except RecordError:  # one that was edited vouches for nothing; verifying says so
+                return cls(folder, None)
+            if manifest is not None:
                 return cls(folder, manifest)
             if folder == top:
                 break
