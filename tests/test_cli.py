@@ -257,6 +257,7 @@ def test_an_interrupt_while_an_episode_is_written_counts_afterwards(
         os.kill(os.getpid(), signal.SIGTERM)
         fsync(descriptor)
 
+    Path("episodes").mkdir()  # whose name is synced before anything is played
     monkeypatch.setattr(os, "fsync", interrupt)
     result = cli("play", "corridor", "--episodes", 2, "--json")
     assert result.code == 130
@@ -367,6 +368,7 @@ def test_a_disk_that_is_full_keeps_the_episodes_before(cli: Cli, monkeypatch: py
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         fsync(descriptor)
 
+    Path("episodes").mkdir()  # whose name is synced before anything is played
     monkeypatch.setattr(os, "fsync", fill)
     result = cli("play", "corridor", "--episodes", 3, "--json")
     assert result.code == 1

@@ -44,9 +44,8 @@ def _outcome(panel: Panel, recorded: Sequence[AgentScores]) -> str:
     if not summaries:
         if not recorded:
             return "There are no scores to compare."
-        return (
-            "None of them played under the conditions of the others, or of the published, so that none is ranked."
-        )
+        published = ", or of the published" if any(agent.published for agent in panel.agents) else ""
+        return f"None of them played under the conditions of the others{published}, so that none is ranked."
     made = max(summaries, key=lambda each: (each.comparisons > 0 and each.win_share, each.games))
     best = made.agent
     if not made.comparisons:

@@ -30,7 +30,7 @@ def verification_section(manifests: Mapping[str, Vouch]) -> Section | None:
         "verification",
         "What manifests state. The files of the episodes in this report were compared with them, and nothing was "
         "replayed for it: a manifest is the word of whoever wrote it. noveltree verify tells whether it is true, "
-        "and a digest that was published shows that it is the same.",
+        "and a digest that is known from elsewhere shows that it is the same.",
         tuple(Column(title, words=True) for title in titles),
         tuple(rows),
     )
