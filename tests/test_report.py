@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
 import shutil
@@ -16,6 +17,7 @@ import pytest
 
 from noveltree.protocol import make_protocol
 from noveltree.records import read_episode
+from noveltree.records.journal import Journal
 from noveltree.report.comma_separated import to_csv_files
 from noveltree.report.document import Charts, Document, EpisodeList, Notice, Paragraph, Section, Table
 from noveltree.report.html import to_html
@@ -447,7 +449,7 @@ class TestCurves:
     def test_intervals_that_are_lost_are_said(self, tmp_path: Path) -> None:
         path = unfinished_run(tmp_path / "run", (3.0, 4.0, 5.0, 6.0))
         metrics = path / "metrics.jsonl"
-        lines = metrics.read_text().splitlines()
+        lines = [json.dumps(line) for line in Journal(metrics).read()]  # as from before lines had checksums
         metrics.write_text("\n".join([lines[0], "garbage", *lines[2:]]) + "\n")
         document = report_of(path)
         assert notice(document, "learning curves that lack intervals") == f"{path} (2)"
