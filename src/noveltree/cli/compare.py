@@ -114,8 +114,10 @@ def _conditions(one: AgentScores, other: AgentScores) -> str:
     """How the conditions differ under which they played; empty if that does not matter or is not known."""
     if one.protocol is None or other.protocol is None:
         return ", ".join(dict.fromkeys(each.differs for each in (one, other) if each.differs))
-    found: dict[str, list[str]] = {}
     common = [game for game in one.protocols if game in other.protocols]
+    if not common:  # of published agents one protocol stands for all games
+        return _differ(one.protocol, other.protocol, other.name)
+    found: dict[str, list[str]] = {}
     for game in common:
         if words := _differ(one.protocols[game], other.protocols[game], other.name):
             found.setdefault(words, []).append(game)
