@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,12 @@ from noveltree.errors import InputError
 from noveltree.features import UnitFeatures
 from noveltree.heuristics import Heuristics
 from noveltree.learning import PiSettings
-from noveltree.learning.architecture import MNIH_2013, Architecture, Head
+from noveltree.learning.architecture import MNIH_2013, Architecture, Dense, Head
 from noveltree.learning.experience import CriticalPath, joined
 from noveltree.learning.inference import make_inference
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.networks import Network
-from noveltree.learning.pi import PI, PiLearner, initial_snapshot, on_supports
+from noveltree.learning.pi import PI, PiLearner, architecture_for, initial_snapshot, on_supports
 from noveltree.learning.pi_settings import ReturnSettings
 from noveltree.learning.policy_targets import SoftmaxOfValues, VisitShares
 from noveltree.learning.renormalisation import Renormalisation, folded
@@ -380,6 +381,22 @@ def protocol(
 
 
 CORRIDOR = {"interactions": 2_000, "budget": 10, "max_frames": 100}
+
+
+def test_a_checkpoint_may_have_more_heads_than_the_first_but_no_other_trunk_and_no_other_sizes() -> None:
+    settings = PiSettings()
+    rng = np.random.default_rng(0)
+    first = initial_snapshot(VECTOR, 2, settings, rng=rng)
+    architecture = architecture_for(VECTOR, 2, settings)
+    assert len(architecture.heads) > len(first.networks[PI].heads)
+    weights = {PI: architecture.initial_weights(rng=rng)}
+    later = replace(first, networks={PI: architecture}, weights=weights)
+    assert later.goes_on_from(first)
+    assert not replace(later, weights={PI: {}}).goes_on_from(first)
+    huge = replace(architecture, trunk=(*architecture.trunk[:-1], Dense(10**9)))
+    assert not replace(later, networks={PI: huge}).goes_on_from(first)
+    wide = replace(architecture, heads=(*architecture.heads, Head("more", "softmax", 10**9)))
+    assert not replace(later, networks={PI: wide}).goes_on_from(first)
 
 
 @pytest.mark.parametrize("agent", TARGETS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
@@ -23,6 +22,7 @@ from noveltree.records.checkpoint import Checkpoint, check_space
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import replay
 from noveltree.simulators import Simulator
+from noveltree.trial.checkpoint_state import unpack
 from noveltree.trial.evaluation import frozen_episodes
 from noveltree.trial.watcher import Tracker, Watcher
 
@@ -180,10 +180,9 @@ class Trial:
     def _check_networks(self, checkpoint: Checkpoint) -> None:
         """Raise RecordError if a checkpoint has other networks than this trial: they might be of any size."""
         shape = InputShape.of(self.simulator.start().observation)
-        rng = np.random.default_rng(0)
-        first = self.settings.initial_snapshot(shape, len(self.simulator.actions), rng=rng)
-        networks = json.loads(json.dumps(first.state()["networks"]))
-        if any(state["networks"] != networks for state in checkpoint.state["states"].values()):
+        first = self.settings.initial_snapshot(shape, len(self.simulator.actions), rng=np.random.default_rng(0))
+        snapshots = [snapshot for snapshot in unpack(checkpoint).values() if snapshot is not None]
+        if not all(snapshot.goes_on_from(first) for snapshot in snapshots):
             raise RecordError(f"The checkpoints in {self.run.path} have other networks than the run.")
 
     def write_checkpoint(self, number: int, checkpoint: Checkpoint) -> None:
