@@ -90,9 +90,10 @@ class Page:
 
     def decide(self) -> int:
         """One decision more; which one is shown then."""
+        now = f"({SHOWN} + ' ' + {DECISIONS})"
+        before = self.says(now)
         self.press("d")
-        self.until(f"{GOAL} === 'decision' || {GOAL} === 'pause'")
-        self.until(f"{GOAL} === 'pause' && {SHOWN}.endsWith(':done')")
+        self.until(f"{now} !== '{before}' && {GOAL} === 'pause' && {SHOWN}.endsWith(':done')")
         return int(self.says(f"parseInt({SHOWN})"))
 
     def picture(self, name: str) -> None:
