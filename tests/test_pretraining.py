@@ -209,7 +209,11 @@ def test_kill_minus_nine_leaves_no_trace(directory: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("stage", ["playing", "learning"])
-def test_an_interrupt_ends_a_trial_and_nothing_is_lost(stage: str, directory: Path, tmp_path: Path) -> None:
+def test_an_interrupt_ends_a_trial_and_nothing_is_lost(
+    stage: str, directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("noveltree.trial.watcher._SECONDS_BETWEEN_REPORTS", 0.0)  # or learning may end unreported
+
     def interrupt(progress: Progress) -> None:
         if progress.stage == stage and (stage == "playing" or progress.trained):
             signal.raise_signal(signal.SIGINT)
