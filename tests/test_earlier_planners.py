@@ -79,15 +79,7 @@ def test_a_mean_without_a_deviation_counts_as_exact() -> None:
     assert script.welch_p_value(script.Sample.of(ours), exact) == pytest.approx(expected)
 
 
-def test_a_section_is_put_at_the_end_once_and_replaced_then(tmp_path: Path) -> None:
+def test_the_document_has_the_table_of_the_records() -> None:
     script = load_script("earlier_planners")
-    document = tmp_path / "document.md"
-    document.write_text("# Title\n\nText.\n")
-    for table in ("| old |", "| new |"):
-        script.begin(document, "bandres")
-        script.print_or_write(table, document, "bandres")
-    text = document.read_text()
-    assert text.startswith("# Title\n\nText.\n\n## RIW as Bandres")
-    assert text.count("## RIW as Bandres") == 1
-    assert "| new |" in text
-    assert "| old |" not in text
+    document = (EXPERIMENTS.parent / "docs" / "reproduction.md").read_text()
+    assert script.build_table(EXPERIMENTS / "bandres" / "results") in document
