@@ -259,7 +259,9 @@ class TestFailing:
             (signal.SIGSEGV, "failed"),
             (signal.SIGABRT, "failed"),
         ):
+            before = signal.signal(number, signal.SIG_DFL)  # or it is ignored wherever the tests run under nohup
             supervised = Supervised(task)
+            signal.signal(number, before)
             os.kill(supervised.pid, number)
             assert supervised.wait().ending == ending
         broken = Supervised(replace(task, protocol={"game": 3})).wait()
