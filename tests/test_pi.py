@@ -38,6 +38,7 @@ from noveltree.tree import UNIFORM, Lookahead, Node
 from noveltree.trial import Watcher, train
 from tests.support.cutting import train_in_pieces
 from tests.support.runs import contents
+from tests.support.torture import TRIALS
 
 VECTOR = InputShape.of(np.zeros(1, dtype=np.int64))
 NAN = float("nan")
@@ -404,6 +405,14 @@ def test_training_that_is_cut_off_again_and_again_ends_with_the_same_networks(ag
     chosen = protocol("corridor", agent, **CORRIDOR)
     train(tmp_path / "whole", chosen)
     assert train_in_pieces(tmp_path / "run", chosen, workers=(1, 2)) > 2
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
+
+
+def test_it_may_be_cut_off_just_when_the_network_got_its_heads(tmp_path: Path) -> None:
+    """What lanes were playing then was asked for no policy yet."""
+    chosen = TRIALS["rounds"]
+    train(tmp_path / "whole", chosen)
+    assert train_in_pieces(tmp_path / "run", chosen, every=1, workers=(1,)) > 2
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 
 

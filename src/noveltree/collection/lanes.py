@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from noveltree.collection.orders import Collected, Order, PathRecorder, Paused
 from noveltree.episodes import Decision, Play, drive_stream
 from noveltree.errors import SimulatorError
 from noveltree.heuristics import UNINFORMED, Heuristic, Heuristics
 from noveltree.learning.deployment import Deployment
+from noveltree.lookahead import POLICY, VALUE, Answers
 from noveltree.protocol import Protocol
 from noveltree.simulators import StorableStates
 from noveltree.tree import Node
@@ -112,12 +113,12 @@ class Lanes:
 
     def _restored(self, order: Order, paused: Paused) -> Play:
         # Needs safetensors, which planners do without.
-        from noveltree.records.play_file import decode_play
+        from noveltree.records.play_file import decode_play, heads_asked
 
         if paused.weights == self._weights:
             former = self._heuristics
         else:  # the driver then lets the play go on with other networks
-            former = UNINFORMED if paused.weights is None else _gone(self._heuristics)
+            former = UNINFORMED if paused.weights is None else _gone(self._heuristics, heads_asked(paused.data))
         return decode_play(
             paused.data, self._protocol, self._simulator, heuristics=former, begun=self._begun(order)
         )
@@ -150,10 +151,14 @@ class Lanes:
         self._decided(decision)
 
 
-def _gone(heuristics: Heuristics) -> Heuristics:
-    """Networks like these whose weights are gone: what they answered can be read, but they cannot be asked."""
+def _gone(heuristics: Heuristics, asked: frozenset[str]) -> Heuristics:
+    """Networks like these whose weights are gone: what they answered can be read, but they cannot be asked.
 
-    def refuse(nodes: list[Node], heads: tuple[str, ...]) -> None:
+    They may have had fewer heads: the policy and the value only if they were asked for.
+    """
+    heads = asked.union(*(part.heads for part in heuristics.parts)) - ({POLICY, VALUE} - asked)
+
+    def refuse(nodes: Sequence[Node], heads: tuple[str, ...]) -> Answers:
         raise SimulatorError("A paused episode asks for networks that were replaced.")
 
-    return Heuristics(tuple(Heuristic(part.heads, refuse) for part in heuristics.parts))  # type: ignore[arg-type]
+    return Heuristics((Heuristic(heads, refuse),))

@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from noveltree.episodes import Decision, Play
 from noveltree.errors import InputError, RecordError
 from noveltree.heuristics import UNINFORMED, Heuristics
+from noveltree.lookahead import POLICY, VALUE
 from noveltree.protocol import Protocol, compare_protocols, parse_protocol
 from noveltree.reading import complaint
 from noveltree.records import disk
@@ -172,6 +173,13 @@ def decode_play(
     except InputError as error:
         raise InputError(f"{source} cannot be played on. {error}") from error
     return play
+
+
+def heads_asked(data: bytes) -> frozenset[str]:
+    """The heads that every node of a stored play was asked for: networks may have got more of them since."""
+    counts = _parse(data)[0].counts
+    born_with = {POLICY: counts.uniform, VALUE: counts.termination_cost is not None}
+    return frozenset(head for head, given in born_with.items() if not given)
 
 
 def _digest(data: bytes, place: re.Match[bytes]) -> str:
