@@ -13,16 +13,16 @@ def difference_to_record(play: Play, choice: Choice, recorded: Decision, actions
     if choice.action != recorded.action:
         return f"The record has {actions[recorded.action]}; planned again, {actions[choice.action]} is chosen."
     lookahead = play.lookahead
+    # An action that was never tried is tried when it is executed, which is an interaction unless chance decides.
+    untried = lookahead.root.children[choice.action] is None
     found = {
-        "interactions": (lookahead.interactions, recorded.interactions),
+        "interactions": (lookahead.interactions + (untried and play.chance is None), recorded.interactions),
         "cached nodes": (lookahead.cached, recorded.cached),
         "pruned nodes": (lookahead.pruned, recorded.pruned),
-        "levels": (lookahead.deepest, recorded.depth),
+        "levels": (max(lookahead.deepest, untried), recorded.depth),
     }
     for what, (now, then) in found.items():
-        # An action that was never tried costs an interaction more when it is executed.
-        untried = what == "interactions" and lookahead.root.children[choice.action] is None and play.chance is None
-        if now + untried != then:
+        if now != then:
             return f"The record has {then:,} {what}; planned again, there are {now:,}."
     if recorded.action_values and tuple(recorded.action_values) != tuple(choice.values):
         return "The record has the same action, chosen by other values."
