@@ -203,9 +203,10 @@ def kinds(place: Path) -> Iterator[Kind]:
     yield _play()
 
     def manifest_again(content: Any) -> Any:
-        if isinstance(content, dict) and isinstance(content.get("files"), dict):
+        if isinstance(content, dict) and "digest" in content:
             with contextlib.suppress(Exception):
-                text = json.dumps(content["files"], sort_keys=True)
+                stated = {name: content[name] for name in ("checked", "files")}
+                text = json.dumps(stated, sort_keys=True, separators=(",", ":"))
                 content["digest"] = hashlib.sha256(text.encode()).hexdigest()
         return content
 
