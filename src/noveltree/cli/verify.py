@@ -200,6 +200,11 @@ def _verify_directory(
             renew=renew,
             on_progress=lambda what, done, total: line.update(f"{what}: {done:,} of {total:,} of {path}"),
         )
+    if keys.sign is not None and made.holds and made.manifest.checked.deeper_than(made.checked):
+        raise InputError(
+            f"{path / MANIFEST} states more than was verified now ({made.manifest.checked.level}), and it is not "
+            "known who wrote it. Verify as much, or sign off what was verified now with --renew."
+        )
     signature = keys.use(path) if made.holds else None
     if not quiet:
         _report_directory(path, made, signature)

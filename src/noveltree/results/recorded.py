@@ -119,6 +119,8 @@ def _read_place(place: Path, vouch: Vouch, records: Records) -> list[RecordedTri
             records.unfinished.append(str(trial.run.path))
         trial.episodes = list(trial.evaluation(vouch))
         signed_off &= all(each.manifest for each in trial.episodes)
+        if trial.run.metrics_path.exists():  # the learning curve is shown, too
+            signed_off &= bool(vouch(trial.run.metrics_path))
         if any(each.file is None for each in trial.episodes):
             records.without_files.append(str(trial.run.path))
     if not signed_off:
