@@ -137,6 +137,7 @@ class TestSignatures:
         forge_manifest(copy, lambda old: replace(old, checked=old.checked.model_copy(update={"replanned": 12})))
         sentence = cli("verify", copy, "--sign", keys[0]).sentence
         assert "states more than was verified now (replayed, all planned again)" in sentence
+        assert "which states more than was verified now (replayed, all planned again)" in cli("verify", copy).out
         assert signer_of(copy) is None
         assert cli("verify", copy, "--sign", keys[0], "--renew").code == 0
         manifest = read_manifest(copy)

@@ -23,8 +23,8 @@ from noveltree.wording import counted
 
 #: Interval and index of an episode.
 Place = tuple[int, int]
-#: What metrics tell of.
-_EVENTS = ("episode", "interval", "evaluation")
+#: What metrics tell of; epochs are those of networks that are trained once.
+_EVENTS = ("episode", "epoch", "interval", "evaluation")
 #: What only learning again can tell.
 _LEARNT = ("_loss", "_losses", "seconds", "weights")
 #: What the first runs did not write, and what is rounded to six digits.

@@ -250,8 +250,9 @@ def _report_directory(path: Path, made: Audit, signature: str | None) -> None:
     if checked.number is not None:
         out.print(f"The sample was drawn with --number {checked.number}", soft_wrap=True)
     signed = f", signed by {signature}" if signature else ""
+    more = " earlier, which states more than was verified now" if made.manifest.checked.deeper_than(checked) else ""
     out.print(
-        f"{counted(len(made.manifest.files), 'file')} signed off in {path / MANIFEST} "
+        f"{counted(len(made.manifest.files), 'file')} signed off in {path / MANIFEST}{more} "
         f"({made.manifest.checked.level}), digest {made.manifest.digest}{signed}",
         soft_wrap=True,
     )
