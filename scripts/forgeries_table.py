@@ -28,6 +28,8 @@ _ORIGINALS = {
     "planner": "a planner's run",
     "learner": "a run that learns",
     "lockstep": "a run in lockstep",
+    "continuing": "a run that learns on while it is evaluated",
+    "levels": "a run in levels",
     "benchmark": "a benchmark",
     "signed": "a manifest",
 }

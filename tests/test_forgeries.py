@@ -19,7 +19,6 @@ from noveltree.benchmark.suite import parse_suite
 from noveltree.protocol import make_protocol
 from noveltree.records import read_episode
 from noveltree.records.checkpoint import checkpoint_paths
-from noveltree.records.files import checksum
 from noveltree.records.run_directory import RunDirectory
 from noveltree.results import collect
 from noveltree.trial import play_trial, train
@@ -30,11 +29,15 @@ from tests.support.forging import (
     forge_decision,
     forge_decisions,
     forge_episode,
+    forge_evaluated_from,
+    forge_json,
     forge_lines,
+    forge_manifest,
     forge_result,
     forge_score,
     pass_off,
     played_elsewhere,
+    played_with,
     with_other_weights,
 )
 from tests.support.runs import small_protocol
@@ -48,12 +51,26 @@ RELEARN, EVERYTHING = Depth(relearn=True), Depth(replan=ALL, relearn=True)
 PLANNER = make_protocol("corridor", agent="riw-c", budget=3, max_frames=200)
 
 
+#: Evaluated in other levels than those in which it learns.
+LEVELS = make_protocol(
+    "Taxi-v4",
+    agent="n-cpl",
+    budget=5,
+    max_frames=20,
+    game_levels="0-9",
+    evaluation_levels="100-199",
+    learning=small_protocol(interactions=600, interval=300, evaluation_episodes=3).learning,
+)
+
+
 class Originals(NamedTuple):
-    """Real runs that are forged: a planner's, a learner's, one in lockstep; and a benchmark, with one not begun."""
+    """Real runs that are forged: planners', learners'; and a benchmark, with one not begun."""
 
     planner: Path
     learner: Path
     lockstep: Path
+    continuing: Path
+    levels: Path
     benchmark: Path
 
 
@@ -63,6 +80,8 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> Originals:
     play_trial(place / "planner", PLANNER, episodes=4)
     train(place / "learner", small_protocol(interactions=4_000))
     train(place / "lockstep", lockstep_protocol())
+    train(place / "continuing", small_protocol(interactions=3_000, evaluation="continuing", evaluation_episodes=3))
+    train(place / "levels", LEVELS)
     create(played(place / "benchmark") / "begun")
     return Originals(*(place / name for name in Originals._fields))
 
@@ -356,9 +375,48 @@ def _(run: Path) -> None:
 
 @forgery("another seed in run.json", "learner", REPLAY, "it belongs to another run")
 def _(run: Path) -> None:
-    path = run / "run.json"
-    content = {**json.loads(path.read_text()), "seed": 1}
-    path.write_text(json.dumps({**content, "checksum": checksum(content)}))
+    forge_json(run / "run.json", seed=1)
+
+
+@forgery("another agent named in run.json", "planner", REPLAY, "are not those of its protocol")
+def _(run: Path) -> None:
+    forge_json(run / "run.json", agent="n-cpl")
+
+
+@forgery("an evaluation of earlier networks chosen by the result", "learner", REPLAY, "over before interval")
+def _(run: Path) -> None:
+    closed = RunDirectory.open(run).read_metrics("interval")
+    earlier, last = closed[-2]["interval"] + 1, closed[-1]["interval"] + 1
+    played_with(run, closed[-2]["weights"], interval=earlier, episodes=10)
+    shutil.rmtree(run / "evaluation" / f"interval-{last:04}")
+    forge_evaluated_from(run, earlier)
+
+
+@forgery("an evaluation without networks, of an interval that never was", "learner", REPLAY, "over before interval")
+def _(run: Path) -> None:
+    played_with(run, None, interval=99, episodes=10)
+    forge_evaluated_from(run, 99)
+
+
+@forgery("earlier episodes of training chosen as evaluation", "continuing", REPLAY, "over before interval")
+def _(run: Path) -> None:
+    forge_result(run, scores=[read_episode(path).episode.score for path in episodes(run, 2)][:3])
+    forge_evaluated_from(run, 2)
+
+
+@forgery("the evaluation told twice in the metrics", "learner", REPLAY, "its evaluation is not that of the result")
+def _(run: Path) -> None:
+    forge_lines(run, lambda lines: lines.insert(2, {**lines[-1], "mean_return": 100.0}))
+
+
+@forgery("a line of another kind in the metrics", "learner", REPLAY, "line 2 is none that noveltree writes")
+def _(run: Path) -> None:
+    forge_lines(run, lambda lines: lines.insert(1, {"event": "record", "mean_return": 100.0}))
+
+
+@forgery("the last returns of training raised in the result", "lockstep", REPLAY, "its tail is")
+def _(run: Path) -> None:
+    forge_result(run, tail={"episodes": 1, "mean_return": 100.0})
 
 
 # Episodes
@@ -394,6 +452,40 @@ def _(run: Path) -> None:
     best, *_ = played_elsewhere(run.parent / "many", PLANNER, seed=9, episodes=2)
     pass_off(best, evaluation(run)[2])
     forge_score(run)
+
+
+@forgery("the best of many intervals", "planner", REPLAY, "other episodes than the first of its seed")
+def _(run: Path) -> None:
+    """A planner's episodes are those of interval 0; those of others come out, too, if they are planned again."""
+    played_with(run, None, interval=7, episodes=4)
+    shutil.rmtree(run / "evaluation" / "interval-0000")
+    forge_evaluated_from(run, 7)
+    forge_result(run, interactions=sum(read_episode(path).episode.interactions for path in evaluation(run)))
+
+
+@forgery("a protocol with a smaller budget, everywhere", "planner", REPLAN, "it is another one")
+def _(run: Path) -> None:
+    richer = make_protocol("corridor", agent="riw-c", budget=4, max_frames=200)
+    shutil.rmtree(run)
+    play_trial(run, richer, episodes=4)
+    for path in evaluation(run):
+        forge_episode(path, protocol=PLANNER)
+        forge_decisions(path, lambda old: replace(old, interactions=min(old.interactions, 3)))
+    total = sum(read_episode(path).episode.interactions for path in evaluation(run))
+    forge_json(run / "run.json", protocol=PLANNER.model_dump(mode="json"), protocol_hash=PLANNER.hash)
+    forge_result(run, protocol_hash=PLANNER.hash, interactions=total)
+
+
+@forgery("evaluated in the levels of training", "levels", REPLAY, "not in level 100 as an episode of its place")
+def _(run: Path) -> None:
+    last = RunDirectory.open(run).read_metrics("interval")[-1]
+    played_with(run, last["weights"], interval=last["interval"] + 1, episodes=3, evaluation=False)
+    forge_score(run)
+
+
+@forgery("something else in the result", "planner", REPLAY, "its result has 'human', which noveltree does not")
+def _(run: Path) -> None:
+    forge_result(run, human=100.0)
 
 
 @forgery("an episode of another agent", "planner", REPLAN, "it is another one")
@@ -481,6 +573,31 @@ def _(directory: Path) -> None:
     (directory / "results.csv").write_text(table.replace(",1.0,", ",5.0,"))
 
 
+@forgery("a trial of which nothing says what it is", "benchmark", REPLAY, "has a result, but no run.json")
+def _(directory: Path) -> None:
+    """Whatever is in it, it is not compared with a protocol and a seed."""
+    trials = directory / "trials" / "corridor" / "riw-c"
+    shutil.copytree(trials / "trial-1", trials / "trial-0", dirs_exist_ok=True)
+    (trials / "trial-0" / "run.json").unlink()
+
+
+@forgery("another seed in the plan and in the trial", "benchmark", REPLAY, "it is not the plan of the suite")
+def _(directory: Path) -> None:
+    plan = json.loads((directory / "plan.json").read_text())
+    label, protocol, trial, seed, count = plan["trials"][0]
+    forge_json(directory / "plan.json", trials=[[label, protocol, trial, seed + 9, count], *plan["trials"][1:]])
+    run = directory / "trials" / "corridor" / label / f"trial-{trial}"
+    made = RunDirectory.open(run)
+    shutil.rmtree(run)
+    play_trial(run, made.protocol, seed=seed + 9, episodes=count)
+
+
+@forgery("more episodes in a manifest than there are", "benchmark", REPLAY, "it states 999 episodes, but there are")
+def _(directory: Path) -> None:
+    assert audit(directory).holds
+    forge_manifest(directory, lambda old: replace(old, checked=old.checked.model_copy(update={"episodes": 999})))
+
+
 @forgery("a trial left out of the plan after it was registered", "benchmark", REPLAY, "was registered, and is not")
 def _(directory: Path) -> None:
     register(BenchmarkDirectory.open(directory / "begun"))
@@ -517,7 +634,7 @@ def test_a_forgery_is_found(name: str, originals: Originals, tmp_path: Path) -> 
     assert not made.holds
     wrong = [finding.sentence for finding in made.findings if not finding.holds]
     assert any(forged.said in sentence for sentence in wrong), wrong
-    assert not (run / "manifest.json").exists()
+    assert (run / "manifest.json").exists() == (name == "more episodes in a manifest than there are")
 
 
 @pytest.mark.parametrize("of", Originals._fields)
@@ -527,7 +644,7 @@ def test_what_was_not_forged_holds_at_every_depth(of: str, originals: Originals,
     made = audit(run, depth=EVERYTHING)
     assert [finding.sentence for finding in made.findings if not finding.holds] == []
     assert made.checked.replanned == made.episodes
-    assert made.checked.relearnt == made.checked.learners == (of in ("learner", "lockstep"))
+    assert made.checked.relearnt == made.checked.learners == (of not in ("planner", "benchmark"))
 
 
 def test_the_document_names_every_forgery_and_there_are_42_or_more() -> None:

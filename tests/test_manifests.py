@@ -14,13 +14,16 @@ import pytest
 
 from noveltree.audit import Depth, audit
 from noveltree.audit.sampling import SAMPLE, draw, enough, probability, strength
+from noveltree.benchmark import BenchmarkDirectory
 from noveltree.errors import InputError, RecordError
 from noveltree.records.manifest import Checked, checksums, files_digest, read_manifest
 from noveltree.records.signature import check_signer, sign_manifest, signer_of
 from noveltree.results import read_records
-from tests.support.benchmarks import episodes_in
+from noveltree.trial import train
+from tests.support.benchmarks import TINY, create, episodes_in, play_all
 from tests.support.command_line import Cli
-from tests.support.forging import forge_decision, forge_manifest, forge_score
+from tests.support.forging import forge_decision, forge_lines, forge_manifest, forge_score
+from tests.support.runs import small_protocol
 
 SSH_KEYGEN = shutil.which("ssh-keygen")
 
@@ -130,6 +133,18 @@ class TestSignatures:
         assert audit(copy, renew=True).holds
         assert signer_of(copy) is None
 
+    def test_nobody_signs_more_than_was_verified(self, copy: Path, keys: list[Path], cli: Cli) -> None:
+        forge_manifest(copy, lambda old: replace(old, checked=old.checked.model_copy(update={"replanned": 12})))
+        sentence = cli("verify", copy, "--sign", keys[0]).sentence
+        assert "states more than was verified now (replayed, all planned again)" in sentence
+        assert "which states more than was verified now (replayed, all planned again)" in cli("verify", copy).out
+        assert signer_of(copy) is None
+        assert cli("verify", copy, "--sign", keys[0], "--renew").code == 0
+        manifest = read_manifest(copy)
+        assert manifest is not None
+        assert manifest.checked.replanned < 12
+        assert cli("verify", copy, "--sign", keys[0], "--replan", "all", "--renew").code == 0
+
     def test_what_is_no_key_is_said(self, copy: Path, keys: list[Path]) -> None:
         for key, sentence in (
             (copy / "plan.json", "is not a private key"),
@@ -178,6 +193,29 @@ class TestNobodyIsCertifiedOnItsWord:
         forge_manifest(copy)
         with pytest.raises(RecordError, match="its checksum does not fit"):
             read_records([copy])
+
+    @pytest.mark.parametrize("name", ["result.json", "run.json"])
+    def test_collect_compares_with_it_whatever_it_reads(self, copy: Path, cli: Cli, name: str) -> None:
+        path = copy / "trials/corridor/riw-c/trial-0" / name
+        path.write_text(path.read_text() + "\n")
+        assert cli("benchmark", "collect", copy).out.endswith(f"{copy}: changed since it was verified\n")
+
+    def test_a_curve_that_was_changed_is_not_signed_off(self, tmp_path: Path) -> None:
+        """Reports draw it, so that it has to be as it was verified, like the scores."""
+        train(tmp_path / "run", small_protocol(interactions=2_000))
+        assert read_records([tmp_path / "run"]).unverified == [str(tmp_path / "run")]
+        assert audit(tmp_path / "run").holds
+        assert read_records([tmp_path / "run"]).unverified == []
+        forge_lines(tmp_path / "run", lambda lines: lines[-2].update(mean_return=100.0))
+        assert read_records([tmp_path / "run"]).unverified == [str(tmp_path / "run")]
+
+    def test_a_manifest_that_is_older_than_what_was_added_vouches_for_the_rest(self, copy: Path) -> None:
+        create(copy, TINY.replace("trials: 2", "trials: 3"))
+        play_all(BenchmarkDirectory.open(copy))
+        records = read_records([copy])
+        assert records.unverified == [str(copy)]
+        marks = [bool(each.manifest) for each in records.agents[0].games["corridor"].episodes]
+        assert marks == [True] * 6 + [False] * 3
 
     def test_collect_says_what_the_manifest_states(self, copy: Path, cli: Cli) -> None:
         manifest = read_manifest(copy)

@@ -259,6 +259,45 @@ class TestProblems:
             assert {cells[0].text for cells in table(asked, name).rows} == {"riw-c", "riw-d", other}
         assert cell(table(asked, "own-scores"), "times marked", other).text != DASH
 
+    def test_recorded_agents_under_conditions_of_their_own_are_ranked_among_themselves(
+        self, tmp_path: Path
+    ) -> None:
+        for agent in ("riw-c", "bfs"):
+            play_trial(tmp_path / agent, make_protocol("pong", agent=agent, budget=2, max_frames=45), episodes=1)
+        document = report_of(tmp_path)
+        ours = {f"{agent} (at most 45 frames, budget 2) †" for agent in ("riw-c", "bfs")}
+        for name in ("own-pairwise-all", "own-summary"):
+            assert {cells[0].text for cells in table(document, name).rows} == ours
+        assert cell(table(document, "own-scores"), "times marked", "N-CPL", "published").text == DASH
+        assert notice(document, "ranked among themselves").count("\n") == 1
+        assert "none is ranked" not in first_paragraph(document)
+
+    def test_under_several_conditions_of_their_own_they_are_not(self, tmp_path: Path) -> None:
+        for agent, budget in (("riw-c", 2), ("bfs", 3)):
+            protocol = make_protocol("pong", agent=agent, budget=budget, max_frames=45)
+            play_trial(tmp_path / agent, protocol, episodes=1)
+        document = report_of(tmp_path)
+        assert "own-summary" not in {each.name for each in document.sections}
+        assert "none is ranked" in first_paragraph(document)
+
+    @pytest.mark.parametrize("game", ["tetris", "CliffWalking-v1"])
+    def test_where_nothing_was_published_the_conditions_of_most_are_the_rule(
+        self, game: str, tmp_path: Path
+    ) -> None:
+        for agent in ("riw-c", "bfs"):
+            play_trial(tmp_path / agent, make_protocol(game, agent=agent, budget=2, max_frames=45), episodes=1)
+        document = report_of(tmp_path)
+        assert {cells[0].text for cells in table(document, "own-summary").rows} == {"riw-c", "bfs"}
+        assert not any("conditions" in title for title in notices(document))
+
+    def test_all_who_foresee_chance_are_marked_and_ranked_among_themselves(self, tmp_path: Path) -> None:
+        for agent in ("riw-c", "bfs"):
+            protocol = make_protocol("FrozenLake-v1", agent=agent, budget=2, max_frames=5, chance="foreseen")
+            play_trial(tmp_path / agent, protocol, episodes=1)
+        document = report_of(tmp_path)
+        ours = {"riw-c (chance foreseen) †", "bfs (chance foreseen) †"}
+        assert {cells[0].text for cells in table(document, "own-summary").rows} == ours
+
     def test_a_training_of_which_a_part_is_over_is_not_ranked_with_the_published(self) -> None:
         (short,) = results_of_arrays({"n-cpl (200,000 training interactions)": [[21.0]]}, ["pong"]).agents
         short = replace(short, label="n-cpl", differs="200,000 training interactions", differs_in=("learning",))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,14 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from noveltree.collection import Order, collect_all, make_collector
 from noveltree.episodes import Decision
 from noveltree.protocol import Protocol
 from noveltree.records import EpisodeRecord, read_episode, write_episode
 from noveltree.records.checkpoint import Checkpoint, checkpoint_paths, read_checkpoint, write_checkpoint
+from noveltree.records.files import checksum
 from noveltree.records.journal import Journal
 from noveltree.records.manifest import Manifest, checksums, read_manifest, write_manifest
 from noveltree.records.run_directory import RunDirectory
 from noveltree.trial import play_trial
+from noveltree.trial.checkpoint_state import deployments_of
 
 
 def forge_episode(path: Path, **changes: Any) -> EpisodeRecord:
@@ -39,6 +44,12 @@ def forge_decisions(path: Path, change: Callable[[Decision], Decision]) -> Episo
     """Change all decisions, with totals and a checksum that fit."""
     episode = read_episode(path).episode
     return forge_episode(path, episode=replace(episode, decisions=tuple(map(change, episode.decisions))))
+
+
+def forge_json(path: Path, **changes: Any) -> None:
+    """Change a JSON file, with a checksum that fits."""
+    content = {**json.loads(path.read_text()), **changes}
+    path.write_text(json.dumps({**content, "checksum": checksum(content)}))
 
 
 def forge_lines(run: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
@@ -67,7 +78,7 @@ def forge_score(run: Path) -> None:
     assert result is not None
     scores = [read_episode(path).episode.score for path in opened.evaluation_paths(result)]
     forge_result(run, scores=scores, score=sum(scores) / len(scores))
-    if "evaluated_from" in result:
+    if opened.protocol.learning is not None:
         forge_lines(run, lambda lines: lines[-1].update(returns=scores, mean_return=sum(scores) / len(scores)))
 
 
@@ -107,6 +118,29 @@ def played_elsewhere(place: Path, protocol: Protocol, *, seed: int, episodes: in
     """Episodes of another trial, to be passed off as those of a run."""
     play_trial(place, protocol, seed=seed, episodes=episodes)
     return sorted((place / "evaluation").rglob("*.json"))
+
+
+def played_with(run: Path, weights: str | None, *, interval: int, episodes: int, evaluation: bool = True) -> None:
+    """Evaluate a run in an interval, with networks of its checkpoints or without any; or play as in training."""
+    opened = RunDirectory.open(run)
+    orders = (Order(interval, index, evaluation=evaluation) for index in range(episodes))
+    with contextlib.closing(make_collector(opened.protocol, opened.seed, workers=1, at_once=episodes)) as collector:
+        collector.deploy(None if weights is None else deployments_of(opened)[weights])
+        for made in collect_all(collector, orders):
+            opened.write_episode(
+                opened.evaluation_path(interval, made.index),
+                made.episode,
+                interval=interval,
+                index=made.index,
+                weights=weights,
+                evaluation=evaluation,
+            )
+
+
+def forge_evaluated_from(run: Path, interval: int) -> None:
+    """Let a result be that of the episodes that were played as an evaluation of this interval."""
+    forge_result(run, evaluated_from=interval)
+    forge_score(run)
 
 
 def pass_off(source: Path, target: Path, protocol: Protocol | None = None) -> EpisodeRecord:

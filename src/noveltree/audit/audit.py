@@ -62,15 +62,18 @@ def audit(
         check_writable(directory)
     work = Auditor(directory, depth, workers, on_progress)
     before = None if renew else read_manifest(directory)
-    if before is not None:
-        work.findings += _changes(directory, directory, before, work.files)
-    for signed in places_with(directory, MANIFEST):
-        if signed != directory and (manifest := read_manifest(signed)) is not None:
-            work.findings += _changes(directory, signed, manifest, checksums(signed))
+    manifests = {} if before is None else {directory: before}
+    for place in places_with(directory, MANIFEST):
+        if place != directory and (manifest := read_manifest(place)) is not None:
+            manifests[place] = manifest
+    for place, manifest in manifests.items():
+        work.findings += _changes(directory, place, manifest, checksums(place))
     if not work.episodes:
         raise InputError(f"There are no episodes in {directory}.")
     work.replay()
     work.check_runs()
+    for place, manifest in manifests.items():
+        work.findings += _false_counts(work, place, manifest)
     work.go_deeper()
     for benchmark in benchmarks:
         work.findings += check_benchmark(directory, benchmark, registered=depth.registered)
@@ -115,6 +118,22 @@ def _check_imports(directory: Path) -> None:
         with contextlib.suppress(RecordError):  # which is found out later
             protocol = RunDirectory.open(run).protocol
             protocol.simulator_kind.check_import(protocol.game, protocol.source)
+
+
+def _false_counts(work: Auditor, signed: Path, manifest: Manifest) -> Iterator[Finding]:
+    """What a manifest counts that is not there."""
+    states = manifest.checked
+    episodes = sum((work.directory / name).is_relative_to(signed) for name in work.episodes)
+    learners = sum(run.is_relative_to(signed) for run in work.learners)
+    for many, of, what in (
+        (states.episodes, episodes, "episodes"),
+        (states.replanned, episodes, "episodes that were planned again"),
+        (states.learners, learners, "runs that learn"),
+        (states.relearnt, learners, "runs that learnt again"),
+    ):
+        if many > of:
+            sentence = f"it states {many:,} {what}, but there are {of:,}"
+            yield Finding(name_in(work.directory, signed / MANIFEST), False, sentence)
 
 
 def _changes(directory: Path, signed: Path, manifest: Manifest, now: dict[str, str]) -> Iterator[Finding]:

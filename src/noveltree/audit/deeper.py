@@ -115,6 +115,8 @@ def _trained(run: Path, path: Path) -> tuple[int, int] | None:
 
 def known_networks(runs: set[Path | None]) -> Iterator[tuple[Path | None, set[str]]]:
     """The networks in the checkpoints of runs, by their digests; an episode outside of runs knows none."""
+    _deployments.cache_clear()  # runs may have gone on since this process read them last
+    _heuristics.cache_clear()
     for run in runs:
         try:
             yield run, set() if run is None else set(deployments_of(RunDirectory.open(run)))

@@ -22,15 +22,18 @@ from noveltree.audit.training import (
 )
 from noveltree.episodes import End
 from noveltree.errors import NoveltreeError
+from noveltree.learning.schedule import Schedule
 from noveltree.records import EpisodeRecord, read_episode
 from noveltree.records.checkpoint import checkpoint_paths
-from noveltree.records.run_directory import CHECKPOINTS, RunDirectory, place_of_episode
+from noveltree.records.run_directory import CHECKPOINTS, RESULT, RunDirectory, place_of_episode
 from noveltree.trial.checkpoint_state import lanes_of
 from noveltree.trial.trial import first_snapshot
 from noveltree.wording import counted
 
 _Line = Mapping[str, Any]
 
+#: What a result says of training.
+_OF_TRAINING = {"interactions", "intervals", "evaluation", "evaluated_from", "tail"}
 #: How the recorded episodes of a run are followed once more, by the kind of the loop.
 _LOOPS: dict[str, Callable[[Ledger], None]] = {
     "intervals": follow_intervals,
@@ -71,6 +74,10 @@ def check_run(directory: Path, path: Path) -> Iterator[Finding]:
             said["interactions"] = sum(records[each].episode.interactions for each in evaluation)
         if any(result.get(key) != value for key, value in said.items()):
             yield Finding(name, False, "its result is not that of its episodes")
+        if run.protocol.learning is None and result.get("evaluated_from", 0):
+            yield Finding(name, False, "it has other episodes than the first of its seed")
+        if more := sorted(result.keys() - said.keys() - _OF_TRAINING):
+            yield Finding(name, False, f"its result has {more[0]!r}, which noveltree does not write")
     if run.protocol.learning is not None:
         yield from _check_learning(directory, run, result, records)
 
@@ -80,6 +87,10 @@ def _check_place(run: RunDirectory, path: Path, record: EpisodeRecord, evaluatio
     known = (record.protocol, record.seed, (record.interval, record.index))
     if known != (run.protocol, run.seed, place_of_episode(path)):
         yield "it belongs to another run, or elsewhere in this run"
+    evaluated = path.is_relative_to(run.path / "evaluation")
+    level = run.protocol.level_of(record.index, interval=record.interval, evaluation=evaluated)
+    if record.level != level:
+        yield f"it began in level {record.level}, not in level {level} as an episode of its place"
     if record.weights and not run.protocol.training_interactions:
         yield "it was played with networks, but its agent has learnt nothing"
     stopped = record.episode.end is End.STOPPED and path not in evaluation  # enough was seen of it
@@ -208,11 +219,27 @@ def _check_evaluation(
                 False,
                 f"it says that it was played with the networks {record.weights}, but {due} were deployed then",
             )
-    said = [line for line in lines if line["event"] == "evaluation"]
-    if result is not None:
-        due_line = {"mean_return": statistics.fmean(result["scores"]), "returns": result["scores"]}
-        if not said or any(said[-1].get(name) != value for name, value in due_line.items()):
-            yield Finding(name_in(directory, run.metrics_path), False, "its evaluation is not that of the result")
+    if result is None:
+        return
+    last = {"event": "evaluation", "mean_return": statistics.fmean(result["scores"]), "returns": result["scores"]}
+    if [line for line in lines if line["event"] == "evaluation"] != [last] or lines[-1] != last:
+        yield Finding(name_in(directory, run.metrics_path), False, "its evaluation is not that of the result")
+    first = _trained_until(run, lines) + 1
+    if result.get("evaluated_from") != first:
+        said = result.get("evaluated_from")
+        sentence = f"its evaluation is that of interval {said}, but training was over before interval {first}"
+        yield Finding(name_in(directory, run.path / RESULT), False, sentence)
+
+
+def _trained_until(run: RunDirectory, lines: Sequence[_Line]) -> int:
+    """The last interval of training, as metrics have it; intervals of a continuing evaluation may follow."""
+    learning = run.protocol.learning
+    assert learning is not None
+    closed = [line.get("interactions") for line in lines if line["event"] == "interval"]
+    for number, spent in enumerate(closed, start=1):
+        if isinstance(spent, int) and Schedule(learning.schedule, number + 1, spent).finished:
+            return number
+    return len(closed)
 
 
 def _first_weights(run: RunDirectory) -> str | None:

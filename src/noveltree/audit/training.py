@@ -18,10 +18,13 @@ from noveltree.records import EpisodeRecord
 from noveltree.records.checkpoint import Checkpoint, checkpoint_paths, read_checkpoint
 from noveltree.records.parsing import parse_json
 from noveltree.records.run_directory import CHECKPOINTS, RESULT, RunDirectory, is_number
+from noveltree.trial.trial import training_tail
 from noveltree.wording import counted
 
 #: Interval and index of an episode.
 Place = tuple[int, int]
+#: What metrics tell of; epochs are those of networks that are trained once.
+_EVENTS = ("episode", "epoch", "interval", "evaluation")
 #: What only learning again can tell.
 _LEARNT = ("_loss", "_losses", "seconds", "weights")
 #: What the first runs did not write, and what is rounded to six digits.
@@ -102,7 +105,7 @@ def read_lines(run: RunDirectory, *, over: bool) -> tuple[list[dict[str, Any]], 
             line = parse_json(text)
         except ValueError:
             return lines, f"line {number} is damaged"
-        if not isinstance(line, dict) or not isinstance(line.get("event"), str):
+        if not isinstance(line, dict) or line.get("event") not in _EVENTS:
             return lines, f"line {number} is none that noveltree writes"
         line.pop("checksum", None)
         lines.append(line)
@@ -186,6 +189,9 @@ def check_result(ledger: Ledger, result: Mapping[str, Any]) -> Iterator[tuple[Pa
     due: dict[str, Any] = {"evaluation": learning.evaluation}
     if not ledger.missing:
         due |= {"interactions": closed[-1]["interactions"] if closed else 0, "intervals": len(closed)}
+        if "tail" in result:  # the first runs in lockstep have none
+            ended = [line for line in ledger.lines if "at" in line]
+            due["tail"] = training_tail(ended, learning.schedule.interactions)
     for name, value in due.items():
         if result.get(name) != value:
             yield ledger.run.path / RESULT, f"its {name} is {result.get(name)}, not {value} as its episodes have it"

@@ -200,6 +200,11 @@ def _verify_directory(
             renew=renew,
             on_progress=lambda what, done, total: line.update(f"{what}: {done:,} of {total:,} of {path}"),
         )
+    if keys.sign is not None and made.holds and made.manifest.checked.deeper_than(made.checked):
+        raise InputError(
+            f"{path / MANIFEST} states more than was verified now ({made.manifest.checked.level}), and it is not "
+            "known who wrote it. Verify as much, or sign off what was verified now with --renew."
+        )
     signature = keys.use(path) if made.holds else None
     if not quiet:
         _report_directory(path, made, signature)
@@ -245,8 +250,9 @@ def _report_directory(path: Path, made: Audit, signature: str | None) -> None:
     if checked.number is not None:
         out.print(f"The sample was drawn with --number {checked.number}", soft_wrap=True)
     signed = f", signed by {signature}" if signature else ""
+    more = " earlier, which states more than was verified now" if made.manifest.checked.deeper_than(checked) else ""
     out.print(
-        f"{counted(len(made.manifest.files), 'file')} signed off in {path / MANIFEST} "
+        f"{counted(len(made.manifest.files), 'file')} signed off in {path / MANIFEST}{more} "
         f"({made.manifest.checked.level}), digest {made.manifest.digest}{signed}",
         soft_wrap=True,
     )

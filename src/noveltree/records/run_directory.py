@@ -78,6 +78,8 @@ class RunDirectory:
             raise RecordError(f"{file} was changed after it was written: its hash does not fit its protocol.")
         if content.get("checksum", (made := checksum(content))) != made:  # older runs have none
             raise RecordError(f"{file} was changed after it was written: its checksum does not fit.")
+        if (content.get("game"), content.get("agent")) != (protocol.game, protocol.agent):
+            raise RecordError(f"{file} contradicts itself: its game and agent are not those of its protocol.")
         return cls(path, protocol, seed)
 
     @classmethod

@@ -54,7 +54,8 @@ def _outcome(panel: Panel, recorded: Sequence[AgentScores]) -> str:
     if not made.wins:
         return "None of them has a higher mean score than another agent in any game."
     wins = f"{made.wins} of {counted(made.comparisons, 'comparison')} ({percent(made.win_share)})"
-    return f"{best.title} has the most wins of them, {wins}: higher mean scores than another agent's in a game."
+    others = "another of them" if panel.apart else "another agent's"
+    return f"{best.title} has the most wins of them, {wins}: higher mean scores than {others} in a game."
 
 
 def _summaries(panel: Panel) -> list[Summary]:

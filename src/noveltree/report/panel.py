@@ -22,10 +22,14 @@ class Panel:
     games: tuple[str, ...]
     rank_all: bool = False
     """Whether agents are ranked, too, that played under other conditions than the rest."""
+    apart: bool = False
+    """Whether the recorded agents all played alike but not as the published: they are ranked among themselves."""
 
     def takes_part(self, agent: AgentScores) -> bool:
         """Whether an agent takes part in ranks, wins and totals."""
-        return self.rank_all or agent.published or not agent.differs
+        if self.rank_all:
+            return True
+        return not agent.published if self.apart else agent.published or not agent.differs
 
     def ranked(self) -> Panel:
         """The agents that are ranked, in the games of those of them that were recorded."""

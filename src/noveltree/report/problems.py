@@ -11,11 +11,23 @@ from noveltree.results.scores import AgentScores
 
 #: Places that are named before the others are only counted.
 _MOST = 6
+#: What is said of those that are marked for their conditions.
+_OTHER = "Played under other conditions than the rest, marked with †, and not ranked unless that is asked for"
+_APART = (
+    "All played under the same conditions, which are not the usual ones: marked with †, and ranked among themselves"
+)
 
 
-def problems_section(records: Records, ours: Sequence[AgentScores], compared: Sequence[AgentScores]) -> Section:
-    """What is wrong with the records, or that nothing is; `compared` are those of `ours` in the comparisons."""
-    found = [(title, items) for title, items in _problems(records, ours, compared) if items]
+def problems_section(
+    records: Records, ours: Sequence[AgentScores], compared: Sequence[AgentScores], *, apart: bool = False
+) -> Section:
+    """What is wrong with the records, or that nothing is; `compared` are those of `ours` in the comparisons.
+
+    If these are ranked `apart`, they are so among themselves alone.
+    """
+    found = [
+        (title, items) for title, items in _problems(records, ours, compared, _APART if apart else _OTHER) if items
+    ]
     notices = [Notice("problem", title, tuple(items)) for title, items in found]
     if not notices and records.agents:
         notices.append(
@@ -29,17 +41,14 @@ def problems_section(records: Records, ours: Sequence[AgentScores], compared: Se
 
 
 def _problems(
-    records: Records, ours: Sequence[AgentScores], compared: Sequence[AgentScores]
+    records: Records, ours: Sequence[AgentScores], compared: Sequence[AgentScores], conditions: str
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """What may be wrong, and with what it is."""
     failed = [f"{trial}: {error}" for trial, error in records.failed.items()]
     yield f"{counted(len(failed), 'trial')} failed", failed
     different = [agent.title for agent in compared if agent.differs]
     different += [each.name for each in records.curves if each.differs]
-    yield (
-        "Played under other conditions than the rest, marked with †, and not ranked unless that is asked for",
-        list(dict.fromkeys(different)),
-    )
+    yield conditions, list(dict.fromkeys(different))
     yield (
         f"{counted(len(records.unfinished), 'trial')} not finished, and not in the scores",
         _places(records.unfinished),

@@ -38,7 +38,7 @@ from noveltree.report.scores import (
 from noveltree.report.taxonomy_and_settings import settings_section, taxonomy_section
 from noveltree.report.verification import verification_section
 from noveltree.report.wording import counted, listed, title_of
-from noveltree.results.comparable import published_rule
+from noveltree.results.comparable import played_alike, published_rule
 from noveltree.results.published_agents import published_agents, published_comparison
 from noveltree.results.published_planners import table_of_planners
 from noveltree.results.recorded import Records
@@ -67,7 +67,8 @@ def build_report(
 ) -> Document:
     """A report of records, of the paper's results, or of both; `base` is where the file will be, for its links.
 
-    Scores under other conditions than the rest are ranked only if that is asked for.
+    Scores under other conditions than the rest are ranked only if that is asked for. Where none is under the
+    conditions of the published ones, but all are under the same, they are ranked among themselves.
     """
     theirs = published_agents()
     width_based = tuple(agent for agent in theirs if agent.name not in OTHER_AGENTS)
@@ -87,8 +88,9 @@ def build_report(
         compared = tuple(agent for agent in recorded if not is_another_budget(agent, recorded))
         ours = (*compared, *budgets)
         games = tuple(sorted({game for agent in ours for game in (*agent.games, *agent.missing)}))
-        panel = Panel("own", (*compared, *_with_scores(width_based, games)), games, rank_all)
-        problems = problems_section(records, ours, compared)
+        apart = all(agent.differs for agent in compared) and played_alike(compared)
+        panel = Panel("own", (*compared, *_with_scores(width_based, games)), games, rank_all, apart)
+        problems = problems_section(records, ours, compared, apart=apart)
         complaints = [block for block in problems.blocks if isinstance(block, Notice) and block.kind == "problem"]
         sections += [found_section(records, panel, compared, complaints), problems]
         sections += _own_sections(panel, ours, compared, width_based, others, records, measured, base, rng)

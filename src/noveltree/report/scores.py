@@ -34,8 +34,9 @@ def _highest(samples: Sequence[Sample]) -> list[bool]:
 
 HIGHEST = Marking("the highest mean is marked", _highest)
 NOT_LOWER = Marking(
-    "the highest is marked, and all that Welch's test (p < 0.1) does not find lower; it cannot be asked about "
-    "means without an interval. Episodes count as independent, as in the paper, also those of one trial",
+    "the highest of those that are ranked is marked, and all that Welch's test (p < 0.1) does not find lower; it "
+    "cannot be asked about means without an interval. Episodes count as independent, as in the paper, also those "
+    "of one trial",
     best,
 )
 #: As in the paper's table of intervals.

@@ -13,7 +13,7 @@ from typing import Any
 from noveltree.benchmark.directory import BenchmarkDirectory
 from noveltree.results.comparable import check_unique, group_trials
 from noveltree.results.scores import Score
-from noveltree.results.trials import trials_of_benchmark
+from noveltree.results.trials import RecordedTrial, trials_of_benchmark
 from noveltree.results.vouching import Vouch
 from noveltree.wording import spreadsheet_cell
 
@@ -79,16 +79,20 @@ def collect(directories: Sequence[BenchmarkDirectory], *, relative_to: Path) -> 
             game = trial.protocol.game
             warnings[f"Not comparable with the others: {trial.label} in {game}, played with {what}."] = None
         scores += [replace(score, differs=what) for score in trial.checked_episodes()]
-    manifests = {str(directory.path): _statement(directory, scores) for directory in directories}
+    manifests = {
+        str(directory.path): _statement(directory, [trial for of, trial in trials if of is directory], scores)
+        for directory in directories
+    }
     return Table(scores, relative_to, len(finished), missing, list(warnings), manifests)
 
 
-def _statement(directory: BenchmarkDirectory, scores: Sequence[Score]) -> str:
+def _statement(directory: BenchmarkDirectory, trials: Sequence[RecordedTrial], scores: Sequence[Score]) -> str:
     """What the manifest of a benchmark states of its episodes, if it has all of them as they are."""
     vouch = Vouch.of(directory.path, directory.path)
     files = [each.file for each in scores if each.file is not None and each.file.is_relative_to(directory.path)]
+    parts = [trial.run.path / name for trial in trials if trial.scores is not None for name in trial.parts]
     if vouch.manifest is None:
         return "not verified"
-    if not all(vouch(path) for path in (directory.plan_path, *files)):
+    if not all(vouch(path) for path in (directory.plan_path, *parts, *files)):
         return "changed since it was verified"
     return f"by its manifest {vouch.manifest.checked.level}, digest {vouch.manifest.digest}"

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from noveltree.benchmark.conditions import differences, in_words
+from noveltree.benchmark.conditions import differences, in_words, may_foresee
 from noveltree.errors import InputError
 from noveltree.protocol import Protocol, compare_protocols, make_protocol
+from noveltree.results.scores import AgentScores
 from noveltree.results.trials import RecordedTrial
 from noveltree.wording import numerically
 
@@ -55,6 +56,15 @@ def group_trials(
         return group.differs != "", labels[group.label], numerically(group.differs)
 
     return {group: groups[group] for group in sorted(groups, key=place)}
+
+
+def played_alike(agents: Sequence[AgentScores]) -> bool:
+    """Whether several recorded agents played under the same conditions as each other, usual or not."""
+    protocols = {each.hash: each for agent in agents for each in agent.protocols.values()}
+    played = {(agent.label, each.hash): 1 for agent in agents for each in agent.protocols.values()}
+    marked = {"chance"} if all(map(may_foresee, protocols.values())) else set()  # in any case
+    found = differences(played, protocols).values()
+    return len(agents) > 1 and bool(found) and all({*settings} <= marked for settings in found)
 
 
 def check_unique(trials: Sequence[RecordedTrial]) -> None:

@@ -75,8 +75,8 @@ def read_results(source: str, *, beside_published: bool = False) -> Results:
 def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Records:
     """All that is recorded in tables, benchmarks, runs, episodes, and folders of these.
 
-    Scores that are not comparable with most others, or with the published ones if they are shown beside these,
-    belong to a separate agent: `riw-c (budget 10)`.
+    Scores that are not comparable with most others, or with the published ones if they are shown beside these and
+    there are some of these games, belong to a separate agent: `riw-c (budget 10)`.
     """
     records = Records()
     trials: list[RecordedTrial] = []
@@ -95,7 +95,8 @@ def read_records(paths: Sequence[Path], *, beside_published: bool = False) -> Re
         for place in places:
             trials += _read_place(place, Vouch.of(place, path), records)
     check_unique(trials)
-    groups = group_trials(trials, beside_published=beside_published)
+    known = {game for agent in published_agents() for game in agent.games} if beside_published else set()
+    groups = group_trials(trials, beside_published=not known.isdisjoint(trial.protocol.game for trial in trials))
     agents = (_agent(of, group) for of, group in groups.items())
     records.agents = (*(agent for agent in agents if agent is not None), *agents_of(read_tables(tables)))
     records.curves = list(_curves(groups, records))
@@ -119,6 +120,8 @@ def _read_place(place: Path, vouch: Vouch, records: Records) -> list[RecordedTri
             records.unfinished.append(str(trial.run.path))
         trial.episodes = list(trial.evaluation(vouch))
         signed_off &= all(each.manifest for each in trial.episodes)
+        if trial.run.metrics_path.exists():  # the learning curve is shown, too
+            signed_off &= bool(vouch(trial.run.metrics_path))
         if any(each.file is None for each in trial.episodes):
             records.without_files.append(str(trial.run.path))
     if not signed_off:

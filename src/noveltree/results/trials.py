@@ -130,6 +130,8 @@ def trials_of_benchmark(directory: BenchmarkDirectory) -> list[RecordedTrial]:
         if (trial.protocol_hash, run.seed) != (planned.protocol.hash, planned.seed):
             raise RecordError(f"{where} is not the run that was planned.")
         if status.state == "finished":
+            if not (where / RUN).is_file():
+                raise RecordError(f"{where} has a result, but no {RUN} that says what it is of.")
             _with_result(trial)
             if len(trial.scores or ()) != planned.episodes:
                 raise RecordError(

@@ -31,7 +31,7 @@ from noveltree.records.play_file import decode_play
 from noveltree.replay.actions import replay_observations
 from noveltree.simulators import StorableStates
 from noveltree.trial.checkpoint_state import CURRENT, pack, unpack
-from noveltree.trial.trial import Trial, check_finite, retain, rounded
+from noveltree.trial.trial import Trial, check_finite, retain, rounded, training_tail
 
 #: Rounds from one checkpoint to the next, by when networks change: where that is often, rounds are short.
 _ROUNDS_BETWEEN_CHECKPOINTS = {"interval": 1, "round": 10}
@@ -140,7 +140,9 @@ class Lockstep:
         return episodes
 
     def outcome(self) -> dict[str, Any]:
-        return {**self._trial.outcome(self._state.schedule), "tail": self._trial.training_tail()}
+        trial, schedule = self._trial, self._state.schedule
+        tail = training_tail(trial.run.read_metrics("episode"), schedule.settings.interactions)
+        return {**trial.outcome(schedule), "tail": tail}
 
     @property
     def _interactions(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -127,12 +127,6 @@ class Trial:
         while notices:
             self._watcher.notice(notices.pop(0))
 
-    def training_tail(self) -> dict[str, Any]:
-        """The episodes that ended in the last tenth of training: how many, and their mean return."""
-        ended = [(line["at"], line["return"]) for line in self.run.read_metrics("episode")]
-        last = [score for at, score in ended if at > 0.9 * self.settings.schedule.interactions]
-        return {"episodes": len(last), "mean_return": statistics.fmean(last) if last else None}
-
     def add_metrics(self, event: str, **line: Any) -> None:
         line = {"event": event, **line}
         self.run.add_metrics(line)
@@ -229,6 +223,12 @@ def retain(learner: Learner, retention: Retention, held: Sequence[_Place], dropp
     kept = retention.keep([len(path) for path in learner.experience.paths[:left]])
     learner.keep(kept, drop_newest=dropped)
     return held[left - kept : left]
+
+
+def training_tail(episodes: Iterable[Mapping[str, Any]], interactions: int) -> dict[str, Any]:
+    """The episodes that ended in the last tenth of so many interactions: how many, and their mean return."""
+    last = [line["return"] for line in episodes if line["at"] > 0.9 * interactions]
+    return {"episodes": len(last), "mean_return": statistics.fmean(last) if last else None}
 
 
 def rounded(losses: Losses) -> dict[str, list[float]]:
