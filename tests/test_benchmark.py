@@ -388,6 +388,15 @@ class TestHealing:
         with pytest.raises(RecordError, match="names that noveltree does not write"):
             BenchmarkDirectory.open(copy)
 
+    @pytest.mark.parametrize("number", [-1, 1e308])
+    def test_no_trial_has_a_number_that_no_file_can_have(self, copy: Path, number: float) -> None:
+        plan = copy / "plan.json"
+        content = json.loads(plan.read_text())
+        content["trials"][0][2] = number
+        plan.write_text(json.dumps(content))
+        with pytest.raises(RecordError, match="numbered as noveltree numbers none"):
+            BenchmarkDirectory.open(copy)
+
 
 class TestCollecting:
     def test_unfinished_trials_are_named_and_left_out(self, copy: Path) -> None:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from noveltree.benchmark.plan import PlannedTrial, protocols_of
-from noveltree.benchmark.suite import Suite, is_label, read_suite_file
+from noveltree.benchmark.suite import MOST_TRIALS, Suite, is_label, read_suite_file
 from noveltree.errors import InputError, RecordError
 from noveltree.protocol import compare_protocols, parse_protocol
 from noveltree.records.files import check_writable, checksum, is_unfinished, read_json, write_atomically
@@ -280,6 +280,8 @@ def _read_plan(file: Path) -> list[PlannedTrial]:
         raise RecordError(f"{file} is damaged: it does not hold the trials of a benchmark.") from error
     if not all(is_label(trial.label) and trial.game not in (".", "..") for trial in trials):
         raise RecordError(f"{file} is damaged: it has names that noveltree does not write.")
+    if not all(0 <= trial.trial < MOST_TRIALS for trial in trials):
+        raise RecordError(f"{file} is damaged: its trials are numbered as noveltree numbers none.")
     if any(protocol.hash != name for name, protocol in protocols.items()):
         raise RecordError(f"{file} was changed after it was written: a hash does not fit its protocol.")
     if content.get("checksum", (made := checksum(content))) != made:  # older plans have none

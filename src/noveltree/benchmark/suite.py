@@ -21,7 +21,7 @@ from noveltree.simulators.games import SUITES as GAME_SUITES
 #: What a label may look like: it names directories.
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LARGEST_FILE = 1 << 20
-_MOST_TRIALS = 1_000_000
+MOST_TRIALS = 1_000_000
 _MOST_EPISODES = 1_000_000
 _MOST_INTERACTIONS = 10**15
 #: The settings that all agents of a suite play under.
@@ -59,7 +59,7 @@ class Suite(SettingsModel):
     games: list[str] | str = setting("games, or the name of a suite of games", role="task")
     agents: list[SuiteAgent] = setting("agents, each by its name or with settings", min_length=1)
     preset: str = setting("the experimental settings of a paper", default=DEFAULT_PRESET)
-    trials: int | None = setting("trials per game and agent", default=None, ge=1, le=_MOST_TRIALS)
+    trials: int | None = setting("trials per game and agent", default=None, ge=1, le=MOST_TRIALS)
     seeds: list[int] | None = setting("one per trial, if not 0, 1, 2, ...", default=None, min_length=1)
     training_interactions: int | None = setting(
         "the training budget of agents that learn", default=None, ge=1, le=_MOST_INTERACTIONS
@@ -219,7 +219,7 @@ def _complaints(suite: Suite) -> Iterator[str]:
         if not all(0 <= seed < 2**64 for seed in suite.seeds):
             yield "a seed is a number from 0 to 2^64 - 1."
     trials = (suite.trials or 1) if suite.seeds is None else len(suite.seeds)
-    if len(suite.game_names) * len(suite.agents) * trials > _MOST_TRIALS:
-        yield f"it has more than {_MOST_TRIALS:,} trials."
+    if len(suite.game_names) * len(suite.agents) * trials > MOST_TRIALS:
+        yield f"it has more than {MOST_TRIALS:,} trials."
     if suite.training_interactions is not None and not _train(agent.agent for agent in suite.agents):
         yield "training_interactions is given, but none of its agents learns."
