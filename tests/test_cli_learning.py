@@ -33,6 +33,7 @@ from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import verify_episode
 from noveltree.simulators import Corridor, State, Transition
 from noveltree.trial import Progress, Watcher, train
+from tests.support.agents import EVERYWHERE
 from tests.support.command_line import Cli, in_a_process, on_a_terminal, on_screen
 from tests.support.runs import contents
 
@@ -633,6 +634,27 @@ def test_play_plays_with_the_networks_of_a_run(cli: Cli, run: Path) -> None:
     assert cli("play", "corridor", "--weights", run, "--agent", "n-cpl", "--max-steps", 2).code == 0
     without = cli("play", "corridor", "--agent", "riw-c", "--json").object["episode_file"]
     assert "weights" not in json.loads(Path(without).read_text())
+
+
+@pytest.mark.parametrize("agent", [name for name in EVERYWHERE if AGENTS[name].heads])
+def test_every_learner_is_evaluated_played_and_verified(cli: Cli, agent: str) -> None:
+    small = (
+        "--interactions",
+        800,
+        "--interval",
+        400,
+        "--budget",
+        10,
+        "--max-frames",
+        60,
+        "--evaluation-episodes",
+        1,
+    )
+    soon = ("--set", "learning.batch=8", "--set", "learning.warm_up=8") if AGENTS[agent].needs_networks else ()
+    assert cli("train", "corridor", "--agent", agent, *small, *soon, "--out", "run", "--json").code == 0
+    assert cli("evaluate", "run", "--episodes", 2, "--json").object["weights"]
+    assert cli("play", "corridor", "--weights", "run", "--json").object["agent"] == agent
+    assert cli("verify", "run").code == 0
 
 
 def test_play_refuses_weights_that_do_not_fit_with_one_sentence(cli: Cli, run: Path) -> None:

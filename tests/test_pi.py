@@ -392,12 +392,13 @@ def test_a_checkpoint_may_have_more_heads_than_the_first_but_no_other_trunk_and_
     assert len(architecture.heads) > len(first.networks[PI].heads)
     weights = {PI: architecture.initial_weights(rng=rng)}
     later = replace(first, networks={PI: architecture}, weights=weights)
-    assert later.goes_on_from(first)
-    assert not replace(later, weights={PI: {}}).goes_on_from(first)
+    assert later.fits(first, 2)
+    assert not later.fits(first, 3)
+    assert not replace(later, weights={PI: {}}).fits(first, 2)
     huge = replace(architecture, trunk=(*architecture.trunk[:-1], Dense(10**9)))
-    assert not replace(later, networks={PI: huge}).goes_on_from(first)
+    assert not replace(later, networks={PI: huge}).fits(first, 2)
     wide = replace(architecture, heads=(*architecture.heads, Head("more", "softmax", 10**9)))
-    assert not replace(later, networks={PI: wide}).goes_on_from(first)
+    assert not replace(later, networks={PI: wide}).fits(first, 2)
 
 
 @pytest.mark.parametrize("agent", TARGETS)

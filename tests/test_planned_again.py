@@ -8,6 +8,7 @@ import pytest
 
 from noveltree.protocol import make_protocol
 from noveltree.records import read_episode
+from noveltree.replay import verify_episode
 from noveltree.replay.planned_again import plan_again
 from tests.support.agents import PLAYABLE_AT_ONCE
 from tests.support.episodes import recorded
@@ -21,6 +22,7 @@ WORLDS = ("corridor", "gymnasium:FrozenLake-v1")
 def test_what_was_recorded_comes_out(agent: str, game: str, tmp_path: Path) -> None:
     record = read_episode(recorded(tmp_path, make_protocol(game, agent=agent, budget=6, max_frames=12)))
     assert plan_again(record) == ""
+    assert verify_episode(record).holds
 
 
 @pytest.mark.parametrize("agent", ["random", "riw-c"])

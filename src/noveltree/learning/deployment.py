@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from noveltree.errors import InputError
 from noveltree.heuristics import Heuristic, Heuristics
 from noveltree.learning.architecture import Architecture, Weights, digest_of_weights
 from noveltree.learning.inputs import batch_of_nodes
-from noveltree.lookahead import Answers
+from noveltree.lookahead import POLICY, Answers
 from noveltree.tree import Node
 
 
@@ -26,6 +26,18 @@ class Deployment:
         """Identifies the weights, bit for bit."""
         return digest_of_weights(*(self.weights[name] for name in sorted(self.weights)))
 
+    def fits(self, first: Mapping[str, Architecture], actions: int) -> bool:
+        """Whether a trial with so many actions may deploy them that began with the networks `first`.
+
+        Heads may be added in training, but nothing else changes, and weights are those of the networks.
+        """
+        heads = [head for network in self.architectures.values() for head in network.heads]
+        return (
+            _without_heads(self.architectures) == _without_heads(first)
+            and all(head.units == actions for head in heads if head.name == POLICY)
+            and all(network.fits(self.weights.get(name, {})) for name, network in self.architectures.items())
+        )
+
     def heuristics(self, *, device: str = "cpu") -> Heuristics:
         """What these networks answer to planners."""
         return Heuristics(
@@ -34,6 +46,10 @@ class Deployment:
                 for name, architecture in self.architectures.items()
             )
         )
+
+
+def _without_heads(networks: Mapping[str, Architecture]) -> dict[str, Architecture]:
+    return {name: replace(network, heads=()) for name, network in networks.items()}
 
 
 def _heuristic(architecture: Architecture, weights: Weights, device: str) -> Heuristic:

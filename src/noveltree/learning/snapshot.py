@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -40,15 +40,10 @@ class Snapshot:
         """Identifies the networks that agents play with, bit for bit."""
         return None if (deployment := self.deployment) is None else deployment.digest
 
-    def goes_on_from(self, first: Snapshot) -> bool:
-        """Whether it may be of the trial that began with another one: its networks have the same trunks.
-
-        Heads may be added in training, but they need weights that fit.
-        """
-        return (
-            {name: replace(network, heads=()) for name, network in self.networks.items()}
-            == {name: replace(network, heads=()) for name, network in first.networks.items()}
-        ) and all(network.fits(self.weights.get(name, {})) for name, network in self.networks.items())
+    def fits(self, first: Snapshot, actions: int) -> bool:
+        """Whether it may be of the trial with so many actions that began with another one."""
+        weights = {name: self.weights.get(name, {}) for name in self.networks}
+        return Deployment(self.networks, weights).fits(first.networks, actions)
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All weights under one name each: `policy.0.weight` and so on."""

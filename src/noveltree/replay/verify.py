@@ -77,8 +77,9 @@ def _impossible_account(protocol: Protocol, episode: Episode) -> str:
             return f"step {step} took {decision.interactions:,} interactions, more than {most:,}"
         if "horizon" in agent.uses and decision.depth > settings.horizon:
             return f"step {step} looked {decision.depth} actions ahead, beyond the horizon of {settings.horizon}"
-        free = most is not None and settings.most_nodes is None and settings.visits == "free"
-        if free and not decision.interactions and not decision.solved:
+        # Without novelty simulations may end where the tree does, again and again, and nothing is ever solved.
+        free = settings.most_nodes is None and settings.visits == "free" and agent.novelty != "none"
+        if most is not None and free and not decision.interactions and not decision.solved:
             return f"step {step} took no interactions although its root was not solved"
     return ""
 

@@ -159,10 +159,8 @@ def check_fits(run: RunDirectory, deployment: Deployment, simulator: Simulator) 
     shape = InputShape.of(simulator.start().observation)
     actions = len(simulator.actions)
     assert run.protocol.learning is not None
-    fitting = run.protocol.learning.initial_snapshot(shape, actions, rng=np.random.default_rng(0)).networks
-    if deployment.architectures != fitting or not all(
-        architecture.fits(deployment.weights[name]) for name, architecture in fitting.items()
-    ):
+    first = run.protocol.learning.initial_snapshot(shape, actions, rng=np.random.default_rng(0))
+    if not deployment.fits(first.networks, actions):
         raise InputError(
             f"The weights in {run.path} are of another network: it does not have {actions} actions and "
             f"observations of shape {shape.observation}."

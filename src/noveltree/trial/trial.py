@@ -173,10 +173,10 @@ class Trial:
 
     def _check_networks(self, checkpoint: Checkpoint) -> None:
         """Raise RecordError if a checkpoint has other networks than this trial: they might be of any size."""
-        shape = InputShape.of(self.simulator.start().observation)
-        first = self.settings.initial_snapshot(shape, len(self.simulator.actions), rng=np.random.default_rng(0))
+        shape, actions = InputShape.of(self.simulator.start().observation), len(self.simulator.actions)
+        first = self.settings.initial_snapshot(shape, actions, rng=np.random.default_rng(0))
         snapshots = [snapshot for snapshot in unpack(checkpoint).values() if snapshot is not None]
-        if not all(snapshot.goes_on_from(first) for snapshot in snapshots):
+        if not all(snapshot.fits(first, actions) for snapshot in snapshots):
             raise RecordError(f"The checkpoints in {self.run.path} have other networks than the run.")
 
     def write_checkpoint(self, number: int, checkpoint: Checkpoint) -> None:
