@@ -83,6 +83,15 @@ def test_the_costs_of_learning_are_those_of_playing_with_networks_and_more(cli: 
     assert cost["collecting_ratio"] + learning == pytest.approx(cost["learning_ratio"], abs=0.001)
 
 
+@pytest.mark.parametrize("agent", ["n-cpl-plus", "pi-hiw", "alphazero"])
+def test_what_other_learners_cost(agent: str, cli: Cli) -> None:
+    few = ("--games", "Pong", "--episodes-at-once", 2, "--decisions", 2, "--lanes", 1, "--no-workers")
+    result = cli("bench", "learning", "--agent", agent, *few, "--json").object
+    assert result["agent"] == agent
+    assert 1 < result["median_collecting_ratio"] < result["median_learning_ratio"] < math.inf
+    assert result["median_lockstep_ratio"] > 1
+
+
 def test_what_playing_with_a_run_costs(cli: Cli) -> None:
     learning = LearningSettings(
         schedule=ScheduleSettings(interactions=40, interval=40, wave=1),

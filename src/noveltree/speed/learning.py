@@ -200,7 +200,8 @@ def _random_path(simulator: Atari, rng: np.random.Generator) -> CriticalPath:
     for action in rng.integers(actions, size=_RANDOM_DECISIONS).tolist():
         state, reward, terminal = simulator.step(state, action)
         observations.append(state.observation)
-        decisions.append(Decision(action, reward, 0, 0, 0, False, 0, 0.0, action_values=(0.0,) * actions))
+        # Equal values, which may also be visits.
+        decisions.append(Decision(action, reward, 0, 0, 0, False, 0, 0.0, action_values=(1.0,) * actions))
         if terminal:
             break
     return make_path(observations, Episode(tuple(decisions), End.STOPPED, ""))
