@@ -67,7 +67,8 @@ def audit(
         if place != directory and (manifest := read_manifest(place)) is not None:
             manifests[place] = manifest
     for place, manifest in manifests.items():
-        work.findings += _changes(directory, place, manifest, checksums(place))
+        now = work.files if place == directory else checksums(place)
+        work.findings += _changes(directory, place, manifest, now)
     if not work.episodes:
         raise InputError(f"There are no episodes in {directory}.")
     work.replay()

@@ -15,6 +15,7 @@ from noveltree.declarations import SettingsModel, optional, setting
 from noveltree.errors import InputError, NoveltreeError, UnknownNameError
 from noveltree.protocol import DEFAULT_PRESET, PRESETS, Protocol
 from noveltree.reading import validated
+from noveltree.records import disk
 from noveltree.simulators import SimulatorSettings
 from noveltree.simulators.games import SUITES as GAME_SUITES
 
@@ -143,8 +144,7 @@ def read_suite(name_or_path: str) -> Suite:
 def read_suite_file(path: Path) -> Suite:
     """A suite from a file."""
     try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST_FILE + 1)
+        data = disk.read(path, most=_LARGEST_FILE)
         if len(data) > _LARGEST_FILE:
             raise InputError(f"{path} is too large to be a suite.")
         return parse_suite(data.decode(), where=str(path))

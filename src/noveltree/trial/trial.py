@@ -173,8 +173,7 @@ class Trial:
 
     def _check_networks(self, checkpoint: Checkpoint) -> None:
         """Raise RecordError if a checkpoint has other networks than this trial: they might be of any size."""
-        shape, actions = InputShape.of(self.simulator.start().observation), len(self.simulator.actions)
-        first = self.settings.initial_snapshot(shape, actions, rng=np.random.default_rng(0))
+        first, actions = self.first_snapshot(), len(self.simulator.actions)
         snapshots = [snapshot for snapshot in unpack(checkpoint).values() if snapshot is not None]
         if not all(snapshot.fits(first, actions) for snapshot in snapshots):
             raise RecordError(f"The checkpoints in {self.run.path} have other networks than the run.")
