@@ -181,8 +181,7 @@ class Generations:
         assert isinstance(self._settings, ToySettings)
         checkpoint = trial.read_checkpoint()
         if checkpoint is None:
-            shape, actions = InputShape.of(trial.simulator.start().observation), len(trial.simulator.actions)
-            self._current = self._settings.initial_snapshot(shape, actions, rng=trial.rng(0, 0, 1))
+            self._current = trial.first_snapshot()
             self._generation, self._spent = 1, 0
         else:
             current = unpack(checkpoint)[CURRENT]

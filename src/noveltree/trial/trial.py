@@ -27,8 +27,9 @@ from noveltree.trial.evaluation import frozen_episodes
 from noveltree.trial.watcher import Tracker, Watcher
 
 _Place = TypeVar("_Place")
-#: The random numbers of the networks that learning begins with, by the kind of the loop.
-_FIRST = {"intervals": (0, 0, 1), "lockstep": (0, 1, 4), "pretraining": (0, 2, 7)}
+#: The key of the random numbers of the networks that learning begins with, and what it is in two loops instead.
+_FIRST = (0, 0, 1)
+_FIRST_OF = {"lockstep": (0, 1, 4), "pretraining": (0, 2, 7)}
 
 
 class Loop(Protocol):
@@ -201,7 +202,7 @@ def first_snapshot(run: RunDirectory, simulator: Simulator) -> Snapshot:
     learning = run.protocol.learning
     assert learning is not None, "a planner has nothing to begin with"
     shape = InputShape.of(simulator.start().observation)
-    rng = _rng(run, *_FIRST[learning.loop.kind])
+    rng = _rng(run, *_FIRST_OF.get(learning.loop.kind, _FIRST))
     return learning.initial_snapshot(shape, len(simulator.actions), rng=rng)
 
 
