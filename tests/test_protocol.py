@@ -109,6 +109,7 @@ OTHERS: dict[str, Any] = {
     "actions": "learnt",
     "pruned_leaves": "left-out",
     "exact_duplicates": True,
+    "lives": "one",
     "width": 2,
     "cells": 1_000,
     "known_after": 5,

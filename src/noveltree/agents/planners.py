@@ -25,6 +25,7 @@ from noveltree.lookahead import (
     NoLookahead,
     NoPruning,
     NoveltyPruning,
+    OneLife,
     OneStepRollouts,
     Planner,
     PrunedTested,
@@ -42,7 +43,7 @@ from noveltree.simulators import State
 from noveltree.tree import Lookahead, Node
 
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes", "samples")
-_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "exact_duplicates", "actions")
+_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "exact_duplicates", "lives", "actions")
 _NOVELTY = (*FEATURES, "width", "pruned_leaves")
 
 
@@ -68,11 +69,14 @@ def _rollouts(
 
 
 def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.0) -> tuple[Pruning, LeafValues]:
-    """A pruning, with exact duplicates if they are chosen, and a backup that knows what pruned leaves are worth."""
+    """A pruning, with the rules around it that are chosen, and a backup that knows what pruned leaves are worth."""
     worths = make_pruned_leaves(settings.pruned_leaves, settings.horizon)
     if settings.exact_duplicates:
         pruning = duplicates = ExactDuplicates(pruning, worths)
         worths = duplicates.worths
+    if settings.lives == "one":
+        pruning = life = OneLife(pruning, worths)
+        worths = life.worths
     return pruning, LeafValues(settings.discount, reward_weight, worths)
 
 

@@ -150,6 +150,10 @@ class Settings(SettingsModel):
         "greater depth and with no less reward collected",
         default=False,
     )
+    lives: Literal["all", "one"] = setting(
+        "whether lookaheads go on behind the loss of a life: all; or one, where they end there",
+        default="all",
+    )
     width: int = setting(
         "how many features make a node novel together: 1, or 2, where features are few", default=1, ge=1, le=2
     )

@@ -47,6 +47,7 @@ from noveltree.lookahead.hierarchical import Hierarchical as Hierarchical
 from noveltree.lookahead.low_level import LowLevelSearch as LowLevelSearch
 from noveltree.lookahead.marked_node import MarkedNode as MarkedNode
 from noveltree.lookahead.no_lookahead import NoLookahead as NoLookahead
+from noveltree.lookahead.one_life import OneLife as OneLife
 from noveltree.lookahead.planner import ActionValues as ActionValues
 from noveltree.lookahead.planner import NeedsCertainty as NeedsCertainty
 from noveltree.lookahead.planner import Planner as Planner

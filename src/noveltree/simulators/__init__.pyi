@@ -50,4 +50,5 @@ from .simulator import StorableStates as StorableStates
 from .simulator import TellsApart as TellsApart
 from .simulator import Transition as Transition
 from .simulator import chance_of as chance_of
+from .simulator import lives_of as lives_of
 from .sticky_atari import StickyAtari as StickyAtari

@@ -129,6 +129,12 @@ class TellsApart(Protocol):
         ...
 
 
+def lives_of(state: State) -> int:
+    """The lives that are left in a state, which it may have as `lives`; 0 if it does not say."""
+    lives: int = getattr(state, "lives", 0)
+    return lives
+
+
 @runtime_checkable
 class Revisits(Protocol):
     """What a simulator may add so that the cost of snapshots can be told from that of the world."""

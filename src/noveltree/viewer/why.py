@@ -22,6 +22,7 @@ from noveltree.lookahead import (
     LabelledFirst,
     LostNodes,
     NoveltyPruning,
+    OneLife,
     Planner,
     PrunedTested,
     Question,
@@ -58,7 +59,7 @@ def novelty_of(planner: Planner) -> NoveltyPruning | None:
             pruning = planner.pruning
         case _:
             return None
-    around = LostNodes | CountedVisits | SubtreeCap | PrunedTested | Repetitions | ExactDuplicates
+    around = LostNodes | CountedVisits | SubtreeCap | PrunedTested | Repetitions | ExactDuplicates | OneLife
     while isinstance(pruning, around):
         pruning = pruning.pruning
     return pruning if isinstance(pruning, NoveltyPruning) else None
