@@ -19,8 +19,8 @@ from noveltree.learning.retention import KeepLatest
 from noveltree.learning.sampling import recent, shifted
 from noveltree.learning.schedule import Verdict
 from noveltree.learning.settings import JointSettings, LockstepSettings, ScheduleSettings
-from noveltree.learning.trust import discounted, shrinkage, trust_in
-from noveltree.learning.value_targets import LambdaReturns
+from noveltree.learning.trust import shrinkage, trust_in
+from noveltree.learning.value_targets import LambdaReturns, MonteCarlo
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory
@@ -106,9 +106,6 @@ class TestSampling:
 
 
 class TestTrust:
-    def test_returns_are_discounted_and_closed_by_the_last_value(self) -> None:
-        assert discounted(np.array([1.0, 0.0, 2.0]), 8.0, 0.5).tolist() == [1.0 + 0.5 + 1.0, 1.0 + 2.0, 2.0 + 4.0]
-
     def test_predictions_that_are_twice_too_large_are_halved(self) -> None:
         predicted = np.array([2.0, -4.0] * 500)
         assert shrinkage(predicted, predicted / 2) == pytest.approx(0.5 * 1000 / 1050)
@@ -127,8 +124,8 @@ class TestTrust:
             return (12.0 - np.arange(piece.first, piece.first + 7)).astype(np.float32) * 4
 
         # Two differences, of -10 each, that are predicted to be four times as large.
-        assert trust_in([pieces], values_of, 1.0) == pytest.approx(0.25 * 2 / 52)
-        assert trust_in([], values_of, 1.0) == 0.0
+        assert trust_in([pieces], values_of, MonteCarlo(discount=1.0)) == pytest.approx(0.25 * 2 / 52)
+        assert trust_in([], values_of, MonteCarlo(discount=1.0)) == 0.0
 
 
 class TestLearner:

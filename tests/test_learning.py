@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from typing import Any
@@ -288,6 +289,16 @@ class TestValueTargets:
             2 + 0.5 * 3,
             3,
         ]
+
+    def test_with_one_life_nothing_follows_its_loss(self) -> None:
+        """A life is lost in the second of three transitions; another is won in the third."""
+        held = dataclasses.replace(path([1, 2, 3], terminal=False), lives=np.array([3, 3, 2, 3]))
+        assert OneStep(discount=0.5, lives="one").targets(held, VALUES).tolist() == [1 + 5, 2, 3 + 15]
+        assert OneStep(discount=0.5).targets(held, VALUES).tolist() == [1 + 5, 2 + 10, 3 + 15]
+        returns = MonteCarlo(discount=0.5, lives="one").targets(held, VALUES, after=8.0)
+        assert returns.tolist() == [1 + 0.5 * 2, 2, 3 + 0.5 * 8]
+        mixed = LambdaReturns(discount=0.5, lambda_=0.75, lives="one").targets(held, VALUES)
+        assert mixed.tolist() == [1 + 0.5 * (0.25 * 10 + 0.75 * 2), 2, 3 + 15]
 
 
 class TestValueLearning:

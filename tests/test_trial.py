@@ -20,7 +20,7 @@ import pytest
 
 from noveltree.audit import audit
 from noveltree.collection import Collected, Collector, InProcess, Listener, Order, Workers, collect_all
-from noveltree.collection.orders import make_path
+from noveltree.collection.orders import Seen, make_path
 from noveltree.episodes import Choice, Decision, End, Episode, EpisodeChance, Play, digest
 from noveltree.errors import InputError, LearningError, OutputError, RecordError
 from noveltree.learning import LearningSettings
@@ -396,7 +396,7 @@ class _ScriptedCollector:
         states = [np.array([cell], dtype=np.int64) for cell in range(11)]
         decisions = tuple(Decision(1, score if step == 9 else 0.0, 25, 0, 0, False, 1, 0.0) for step in range(10))
         episode = Episode(decisions, End.TERMINAL, digest(states[-1]))
-        return Collected(interval, index, episode, make_path(states, episode))
+        return Collected(interval, index, episode, make_path([Seen(state, 0) for state in states], episode))
 
     def pause(self) -> None:
         pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from noveltree.episodes import Decision, End, Episode, Play
 from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inputs import STACK
+from noveltree.simulators import State, lives_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,17 @@ class Collected:
         return self.episode.end in (End.TERMINAL, End.TRUNCATED)
 
 
+class Seen(NamedTuple):
+    """What is kept of a state on a critical path."""
+
+    observation: NDArray[Any]
+    lives: int
+
+    @classmethod
+    def of(cls, state: State) -> Seen:
+        return cls(state.observation, lives_of(state))
+
+
 class PathRecorder:
     """Keeps what is observed along a critical path while it is played, from now on."""
 
@@ -66,11 +78,11 @@ class PathRecorder:
         self._sample = sample
         self._sampled: list[NDArray[Any]] = []
         node = play.lookahead.root
-        self._observations: list[NDArray[Any]] = [node.state.observation]
+        self._seen = [Seen.of(node.state)]
         while node.parent is not None:
             node = node.parent
-            self._observations.insert(0, node.state.observation)
-        self._before = len(self._observations) - 1
+            self._seen.insert(0, Seen.of(node.state))
+        self._before = len(self._seen) - 1
 
     def chose(self, play: Play) -> None:
         """Sample from the lookahead, which is still there."""
@@ -82,49 +94,48 @@ class PathRecorder:
 
     def decided(self, play: Play, decision: Decision) -> None:
         """Take in the state that a decision led to."""
-        self._observations.append(play.lookahead.root.state.observation)
+        self._seen.append(Seen.of(play.lookahead.root.state))
 
     def path(self, episode: Episode, of: tuple[int, int] | None = None) -> CriticalPath:
-        path = make_path(self._observations, episode, first=self._first, before=self._before, of=of)
+        path = make_path(self._seen, episode, first=self._first, before=self._before, of=of)
         return replace(path, sampled=np.stack(self._sampled)) if self._sampled else path
 
 
 def make_path(
-    observations: Sequence[NDArray[Any]],
+    seen: Sequence[Seen],
     episode: Episode,
     *,
     first: int = 0,
     before: int = 0,
     of: tuple[int, int] | None = None,
 ) -> CriticalPath:
-    """The critical path of an episode from its time step `first` on, in which this was observed.
+    """The critical path of an episode from its time step `first` on, in which this was seen.
 
-    The observations begin `before` time steps earlier. `of` is the episode's interval and index.
+    What was seen begins `before` time steps earlier. `of` is the episode's interval and index.
     """
     decisions = episode.decisions[first:]
     values = [decision.action_values for decision in decisions]
     roots = [decision.root_value for decision in decisions]
     return CriticalPath(
-        observations=np.stack(observations),
+        observations=np.stack([state.observation for state in seen]),
         actions=np.array([decision.action for decision in decisions], dtype=np.int64),
         rewards=np.array([decision.reward for decision in decisions], dtype=np.float64),
         terminal=episode.end is End.TERMINAL,
         before=before,
         first=first,
         episode=of,
+        lives=np.array([state.lives for state in seen[before:]], dtype=np.int64),
         action_values=np.array(values, dtype=np.float64) if decisions and all(values) else None,
         root_values=np.array(roots, dtype=np.float64),
     )
 
 
-def cut_path(
-    episode: Episode, observations: Sequence[NDArray[Any]], *, of: tuple[int, int], first: int, last: int
-) -> CriticalPath:
+def cut_path(episode: Episode, seen: Sequence[Seen], *, of: tuple[int, int], first: int, last: int) -> CriticalPath:
     """A piece of a critical path, as it was when it was played: from time step `first` until before `last`.
 
-    The observations are those of the whole episode, whose interval and index are in `of`.
+    `seen` is what was seen in the whole episode, whose interval and index are in `of`.
     """
     before = min(first, STACK - 1)
     if last < episode.steps:  # it went on there
         episode = replace(episode, decisions=episode.decisions[:last], end=End.STOPPED)
-    return make_path(observations[first - before : last + 1], episode, first=first, before=before, of=of)
+    return make_path(seen[first - before : last + 1], episode, first=first, before=before, of=of)

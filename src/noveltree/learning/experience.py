@@ -5,11 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.learning.inputs import InputShape
+
+_Number = TypeVar("_Number", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +33,8 @@ class CriticalPath:
     """The time step of s_0 in its episode."""
     episode: tuple[int, int] | None = None
     """Interval and index of the episode, if pieces of it are to be joined."""
+    lives: NDArray[np.int64] | None = None
+    """(m + 1,): how many are left in s_0, ..., s_m, 0 where states do not say; None: no life is lost."""
     action_values: NDArray[np.float64] | None = None
     """(m, actions): Q(root, a) when a_t was chosen, NaN for actions that were not tried; None if not known."""
     root_values: NDArray[np.float64] | None = None
@@ -39,6 +44,18 @@ class CriticalPath:
 
     def __len__(self) -> int:
         return len(self.actions)
+
+    @property
+    def ends(self) -> NDArray[np.bool_]:
+        """(m,): whether s_{t+1} is terminal."""
+        ends = np.zeros(len(self), dtype=np.bool_)
+        ends[len(self) - 1 :] = self.terminal
+        return ends
+
+    @property
+    def losses(self) -> NDArray[np.bool_]:
+        """(m,): whether fewer lives are left in s_{t+1} than in s_t."""
+        return np.zeros(len(self), dtype=np.bool_) if self.lives is None else self.lives[1:] < self.lives[:-1]
 
 
 def joined(pieces: Sequence[CriticalPath]) -> CriticalPath:
@@ -54,12 +71,13 @@ def joined(pieces: Sequence[CriticalPath]) -> CriticalPath:
         actions=np.concatenate([piece.actions for piece in pieces]),
         rewards=np.concatenate([piece.rewards for piece in pieces]),
         terminal=last.terminal,
+        lives=_joined([first.lives, *(None if p.lives is None else p.lives[1:] for p in pieces[1:])]),
         action_values=_joined([piece.action_values for piece in pieces]),
         root_values=_joined([piece.root_values for piece in pieces]),
     )
 
 
-def _joined(parts: Sequence[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
+def _joined(parts: Sequence[NDArray[_Number] | None]) -> NDArray[_Number] | None:
     known = [part for part in parts if part is not None]
     return np.concatenate(known) if len(known) == len(parts) else None
 

@@ -27,6 +27,7 @@ from noveltree.learning.sampling import recent, shifted
 from noveltree.learning.settings import JointSettings
 from noveltree.learning.snapshot import Snapshot
 from noveltree.learning.trust import trust_in
+from noveltree.learning.value_targets import MonteCarlo
 from noveltree.lookahead import POLICY, VALUE
 
 #: The network's name in snapshots: its weights there are those that agents play with.
@@ -139,8 +140,9 @@ class JointLearner(Learner):
         def values_of(path: CriticalPath) -> NDArray[np.float32]:
             return network(inputs_of_path(path, self.experience.shape), (VALUE,))[VALUE]
 
-        discount = self.settings.value_targets.discount
-        self.trust = np.float32(trust_in(episodes.values(), values_of, discount))
+        targets = self.settings.value_targets
+        returns = MonteCarlo(discount=targets.discount, lives=targets.lives)
+        self.trust = np.float32(trust_in(episodes.values(), values_of, returns))
 
     def _policy_targets(self) -> NDArray[np.float32]:
         actions = next((head.units for head in self._architecture.heads if head.name == POLICY), None)

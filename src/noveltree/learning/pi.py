@@ -24,7 +24,7 @@ from noveltree.learning.optimiser import read_moments, write_moments, zero_momen
 from noveltree.learning.pi_settings import PiSettings, ReturnSettings
 from noveltree.learning.renormalisation import Renormalisation, folded
 from noveltree.learning.snapshot import Snapshot
-from noveltree.learning.trust import discounted
+from noveltree.learning.value_targets import MonteCarlo
 from noveltree.lookahead import POLICY, UNITS, VALUE
 
 #: The network's name in snapshots: its weights there are those that agents play with.
@@ -118,7 +118,8 @@ class PiLearner(Learner):
     def _returns_of(self, path: CriticalPath, settings: ReturnSettings) -> NDArray[np.float32]:
         """The discounted returns of a whole episode; nothing follows its end, whether it is terminal or not."""
         if path not in self._returns:
-            self._returns[path] = discounted(path.rewards, 0.0, settings.discount).astype(np.float32)
+            nothing = np.zeros(len(path) + 1, dtype=np.float32)
+            self._returns[path] = MonteCarlo(discount=settings.discount).targets(path, nothing)
         return self._returns[path]
 
     def _warn_about(self, path: CriticalPath, settings: ReturnSettings) -> None:

@@ -8,11 +8,13 @@ shrunk to be right in the mean.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noveltree.learning.experience import CriticalPath
+from noveltree.learning.experience import CriticalPath, joined
+from noveltree.learning.value_targets import MonteCarlo
 
 #: How far apart the states are whose values are compared: about as far as a lookahead reaches.
 APART = 10
@@ -23,29 +25,22 @@ DOUBT = 50
 def trust_in(
     episodes: Iterable[Sequence[CriticalPath]],
     values_of: Callable[[CriticalPath], NDArray[np.float32]],
-    discount: float,
+    returns: MonteCarlo,
 ) -> float:
     """By how much differences of values are to be shrunk, judged by episodes.
 
-    An episode comes in pieces that follow one another; `values_of` gives the values of all states of a piece.
+    An episode comes in pieces that follow one another; `values_of` gives the values of all states of a piece, and
+    `returns` what they should have been.
     """
-    predicted, followed = [np.empty(0)], [np.empty(0)]
+    predicted: list[NDArray[Any]] = [np.empty(0)]
+    followed: list[NDArray[Any]] = [np.empty(0)]
     for pieces in episodes:
         values = [values_of(piece) for piece in pieces]
-        last = 0.0 if pieces[-1].terminal else float(values[-1][-1])
-        returns = discounted(np.concatenate([piece.rewards for piece in pieces]), last, discount)
-        along = np.concatenate([each[:-1] for each in values])
-        predicted.append(along[APART:] - along[:-APART])
-        followed.append(returns[APART:] - returns[:-APART])
+        along = np.concatenate([*(each[:-1] for each in values), values[-1][-1:]])
+        targets = returns.targets(joined(pieces), along)
+        predicted.append(along[APART:-1] - along[: -APART - 1])
+        followed.append(targets[APART:] - targets[:-APART])
     return shrinkage(np.concatenate(predicted), np.concatenate(followed))
-
-
-def discounted(rewards: NDArray[np.float64], last: float, discount: float) -> NDArray[np.float64]:
-    """The discounted sums of the rewards from each time step on, closed by the value of the last state."""
-    returns = np.empty(len(rewards))
-    for time in range(len(rewards) - 1, -1, -1):
-        returns[time] = last = float(rewards[time]) + discount * last
-    return returns
 
 
 def shrinkage(predicted: NDArray[np.float64], followed: NDArray[np.float64]) -> float:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from numpy.typing import NDArray
-
-from noveltree.collection.orders import Collected, make_path
+from noveltree.collection.orders import Collected, Seen, make_path
 from noveltree.episodes import Episode, EpisodeChance, digest
 from noveltree.errors import RecordError
 from noveltree.simulators import Simulator, Transition
@@ -26,18 +23,18 @@ def replay_actions(simulator: Simulator, episode: Episode, chance: EpisodeChance
         state = transition.state
 
 
-def replay_observations(simulator: Simulator, episode: Episode, chance: EpisodeChance) -> list[NDArray[Any]]:
-    """What was observed along an episode's critical path; raise RecordError if its actions lead elsewhere."""
-    observations, rewards = [], []
+def replay_path(simulator: Simulator, episode: Episode, chance: EpisodeChance) -> list[Seen]:
+    """What was seen along an episode's critical path; raise RecordError if its actions lead elsewhere."""
+    seen, rewards = [], []
     for transition in replay_actions(simulator, episode, chance):
-        observations.append(transition.state.observation)
+        seen.append(Seen.of(transition.state))
         rewards.append(transition.reward)
-    if digest(observations[-1]) != episode.final_observation or rewards[1:] != list(episode.rewards):
+    if digest(seen[-1].observation) != episode.final_observation or rewards[1:] != list(episode.rewards):
         raise RecordError(f"The recorded episode {chance.index} of interval {chance.interval} does not replay.")
-    return observations
+    return seen
 
 
 def replay(simulator: Simulator, chance: EpisodeChance, episode: Episode) -> Collected:
     """Collect an episode that was recorded, without planning, to learn from it; `chance` knows its place."""
-    path = make_path(replay_observations(simulator, episode, chance), episode)
+    path = make_path(replay_path(simulator, episode, chance), episode)
     return Collected(chance.interval, chance.index, episode, path)

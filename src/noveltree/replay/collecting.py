@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from noveltree.collection import Collected, Collector, Listener, Order
-from noveltree.collection.orders import cut_path
+from noveltree.collection.orders import Seen, cut_path
 from noveltree.episodes import End, Episode
 from noveltree.learning.deployment import Deployment
 from noveltree.protocol import Protocol
-from noveltree.replay.actions import replay_observations
+from noveltree.replay.actions import replay_path
 from noveltree.replay.planned_again import difference_in_end, difference_of_decisions
 
 #: The record of an episode of training, by interval and index; None if there is none.
@@ -31,7 +30,7 @@ class _Lane:
     """An episode that is handed out piece by piece."""
 
     episode: Episode
-    observations: list[Any]
+    seen: list[Seen]
     steps: int = 0
     """How many were handed out."""
 
@@ -114,7 +113,7 @@ class FromRecords:
         if order.decisions is not None:
             last = min(last, first + order.decisions)
         lane.steps = last
-        path = cut_path(lane.episode, lane.observations, of=place, first=first, last=last)
+        path = cut_path(lane.episode, lane.seen, of=place, first=first, last=last)
         made = Collected(*place, _until(lane.episode, last), path)
         if not made.over:
             if order.decisions is None or last - first < order.decisions:
@@ -127,7 +126,7 @@ class FromRecords:
         if episode is None:
             raise EndOfRecords
         chance = self._protocol.chance_of(seed=self._seed, index=order.index, interval=order.interval)
-        return _Lane(episode, replay_observations(self._simulator, episode, chance))
+        return _Lane(episode, replay_path(self._simulator, episode, chance))
 
     def _compare(self, collected: Collected) -> None:
         """Note what comes out differently of an episode that was recorded too, as far as it was played."""

@@ -22,7 +22,7 @@ import numpy as np
 
 from noveltree.agents import Agent, Settings, get_agent
 from noveltree.collection import Order, Workers, collect_all
-from noveltree.collection.orders import PathRecorder, make_path
+from noveltree.collection.orders import PathRecorder, Seen, make_path
 from noveltree.collection.tuning import prepare_process
 from noveltree.episodes import Decision, End, Episode, Play, drive, episode_rng
 from noveltree.errors import InputError
@@ -194,17 +194,17 @@ def _snapshot(protocol: Protocol, simulator: Atari) -> Snapshot:
 
 
 def _random_path(simulator: Atari, rng: np.random.Generator) -> CriticalPath:
-    observations, decisions = [simulator.start().observation], []
     state: State = simulator.start()
+    seen, decisions = [Seen.of(state)], []
     actions = len(simulator.actions)
     for action in rng.integers(actions, size=_RANDOM_DECISIONS).tolist():
         state, reward, terminal = simulator.step(state, action)
-        observations.append(state.observation)
+        seen.append(Seen.of(state))
         # Equal values, which may also be visits.
         decisions.append(Decision(action, reward, 0, 0, 0, False, 0, 0.0, action_values=(1.0,) * actions))
         if terminal:
             break
-    return make_path(observations, Episode(tuple(decisions), End.STOPPED, ""))
+    return make_path(seen, Episode(tuple(decisions), End.STOPPED, ""))
 
 
 class _Measurement:

@@ -28,7 +28,7 @@ from noveltree.learning.settings import LockstepSettings
 from noveltree.learning.snapshot import Snapshot
 from noveltree.records.checkpoint import Arrays, Checkpoint
 from noveltree.records.play_file import decode_play
-from noveltree.replay.actions import replay_observations
+from noveltree.replay.actions import replay_path
 from noveltree.simulators import StorableStates
 from noveltree.trial.checkpoint_state import CURRENT, pack, unpack
 from noveltree.trial.trial import Trial, check_finite, retain, rounded, training_tail
@@ -325,7 +325,7 @@ class Lockstep:
             if place not in episodes:
                 episode = self._episode(*place)
                 chance = self._trial.chance(*place)
-                episodes[place] = episode, replay_observations(self._trial.simulator, episode, chance)
+                episodes[place] = episode, replay_path(self._trial.simulator, episode, chance)
             return cut_path(*episodes[place], of=place, first=piece.first, last=piece.first + piece.count)
 
         for piece in self._state.held:
