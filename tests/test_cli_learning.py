@@ -215,6 +215,10 @@ def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(c
             *(["corridor", "--value-targets", "td"], 2),
             "--value-targets 'td': one of 'paper', 'lambda-returns', 'monte-carlo' is expected.",
         ),
+        (
+            *(["corridor", "--agent", "n-cpl-plus", "--value-targets", "monte-carlo"], 2),
+            "--value-targets is not for n-cpl-plus, which learns otherwise;",
+        ),
         (["corridor", "--evaluation", "no"], 2, "--evaluation 'no': input should be 'frozen' or 'continuing'."),
         (["corridor", "--p-value", "2"], 2, "--p-value 2.0: input should be less than or equal to 1."),
         (["corridor", "--p-value", "nan"], 2, "Invalid value for '--p-value'"),

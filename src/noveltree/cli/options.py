@@ -86,6 +86,12 @@ def chosen_learning(agent: str, preset: str, choices: Mapping[str, Any], more: I
         learners = ", ".join(name for name, each in AGENTS.items() if default_learning(each))
         raise InputError(f"{agent} learns nothing; the agents that do are {learners}.")
     options = {name: option_of(name, _LEARNING[name]) for name in _SHORTCUTS.values()}
+    for parameter, name in _SHORTCUTS.items():
+        if choices[parameter] is not None and name.partition(".")[0] not in type(usual).model_fields:
+            raise InputError(
+                f"{options[name]} is not for {agent}, which learns otherwise; `--set learning.NAME=VALUE` takes "
+                "what it has, and docs/settings.md lists that."
+            )
     usual = with_choices(usual, TRAINING_PRESETS[preset].learning.get(usual.kind, {}))
     return with_choices(usual, tree, called=lambda name: options.get(name, _PART + name))
 
