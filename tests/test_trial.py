@@ -25,6 +25,7 @@ from noveltree.episodes import Choice, Decision, End, Episode, EpisodeChance, Pl
 from noveltree.errors import InputError, LearningError, OutputError, RecordError
 from noveltree.learning import LearningSettings
 from noveltree.learning.deployment import Deployment
+from noveltree.learning.experience import joined
 from noveltree.learning.retention import KeepLatest
 from noveltree.learning.settings import ScheduleSettings, ValueSettings
 from noveltree.protocol import Protocol, make_protocol
@@ -853,3 +854,16 @@ def test_evaluation_episodes_name_the_networks_they_were_played_with(undisturbed
     deployment, interval = read_deployment(run)
     record = read_episode(run.evaluation_path(interval, 0))
     assert (record.weights, record.interval) == (deployment.digest, interval)
+
+
+def test_lives_of_a_path_are_the_same_in_one_piece_in_two_and_replayed() -> None:
+    """Random play at Breakout, in which lives are soon lost; the second piece goes on from a file."""
+    protocol = make_protocol("breakout", agent="random", max_frames=15 * 60)
+    (whole,) = collect_all(InProcess(protocol, seed=0, at_once=1), orders([0]))
+    assert whole.path.losses.any()
+    (first,) = collect_all(InProcess(protocol, seed=0, at_once=1), [Order(1, 0, decisions=25, store=True)])
+    (second,) = collect_all(InProcess(protocol, seed=0, at_once=1), [Order(1, 0, paused=first.paused)])
+    again = replay(protocol.make_simulator(), protocol.chance_of(seed=0, index=0, interval=1), whole.episode)
+    for path in (joined([first.path, second.path]), again.path):
+        assert path.lives is not None
+        assert path.lives.tolist() == whole.path.lives.tolist()
