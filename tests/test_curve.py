@@ -23,6 +23,7 @@ from noveltree.cli import common
 from noveltree.cli.curve import curve
 from noveltree.errors import InputError, OutputError, RecordError
 from noveltree.learning import LearningSettings
+from noveltree.learning.settings import JointSettings
 from noveltree.protocol import make_protocol
 from noveltree.published import Million, TrialCurve, authors_curve, nearest_agent
 from noveltree.records.run_directory import RunDirectory
@@ -289,7 +290,7 @@ class TestCommand:
         assert figure == f"Figure: {tmp_path / 'run' / 'curve.png'}"
         # (4,000 - 4,891.556) / (31,101.92 - 4,891.556), by the authors' five trials.
         assert way == (
-            "noveltree, seed 0: 4,000 after 1,520,000 interactions, -3% of the authors' way from 4,891.56 in the "
+            "noveltree, seed 0, after 1,520,000 interactions: 4,000, -3% of the authors' way from 4,891.56 in the "
             "1st to 31,101.9 in the 20th million"
         )
 
@@ -354,6 +355,32 @@ class TestCommand:
             match=r"No episode has ended in a finished interval of .*run yet: there is nothing to draw\.",
         ):
             curve([tmp_path / "run"])
+
+    def test_before_an_episode_has_ended_it_shows_what_decisions_pay(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Steps are 100,000 interactions long: the first two intervals are the first point."""
+        learning = JointSettings.model_validate({"schedule": {"interactions": 2_000_000, "interval": 50_000}})
+        run = RunDirectory.create(
+            tmp_path / "run", make_protocol("qbert", agent="n-cpl-plus", learning=learning), 0
+        )
+        for number, reward in ((1, 2.0), (2, 4.0), (3, 9.0)):
+            line = {"event": "interval", "interval": number, "episodes": 0, "interactions": number * 50_000}
+            run.add_metrics({**line, "mean_return": None, "accepted": True, "reward_per_decision": reward})
+        curve([tmp_path / "run"], json=True)
+        (told,) = json.loads(capsys.readouterr().out)["runs"]
+        assert told["intervals"] == []
+        assert told["reward_per_decision"] == [[100_000, 3.0], [150_000, 9.0]]
+        assert told["share_of_authors_way"] is None
+        curve([tmp_path / "run"], tmp_path / "pay.svg")
+        assert "<!-- reward per decision -->" in (tmp_path / "pay.svg").read_text()
+        assert capsys.readouterr().out.splitlines()[1] == (
+            "noveltree, seed 0, after 150,000 interactions: a decision pays 9, in the beginning 3; no episode has "
+            "ended yet"
+        )
+        run.write_result({"score": 31_101.92, "scores": [31_101.92]})
+        curve([tmp_path / "run"])
+        assert "31,101.9, 100% of the authors' way" in capsys.readouterr().out
 
     def test_another_format_is_refused(self, tmp_path: Path) -> None:
         make_run(tmp_path / "run")

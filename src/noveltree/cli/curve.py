@@ -17,10 +17,13 @@ from noveltree.errors import InputError
 from noveltree.published import authors_curve, nearest_agent
 from noveltree.records import write_atomically
 from noveltree.records.run_directory import RunDirectory
-from noveltree.report.curves import runs_chart
-from noveltree.results import RunCurve, read_curve
+from noveltree.report.curves import pay_chart, runs_chart
+from noveltree.results import PayCurve, RunCurve, read_curve, read_pay
 
 if TYPE_CHECKING:
+    from noveltree.protocol import Protocol
+    from noveltree.published import TrialCurve
+    from noveltree.report.document import Chart
     from noveltree.report.figure import FigureFormat
 
 _FORMATS: dict[str, FigureFormat] = {".png": "png", ".svg": "svg"}
@@ -36,7 +39,7 @@ def curve(
 ) -> None:
     """Draw the learning curves of runs in front of those that the paper's authors released.
 
-    Runs may still be in progress: what is finished is drawn.
+    Runs may still be in progress: what is finished is drawn, and what decisions pay until an episode has ended.
 
     [bold]Examples[/]
 
@@ -50,19 +53,19 @@ def curve(
         raise InputError(f"A figure is a .png or an .svg, not {path.suffix or path.name!r}.")
     opened = [RunDirectory.open(run) for run in runs]
     _check_same(opened)
-    curves = [_curve(run, label) for run, label in zip(opened, _labels(opened), strict=True)]
+    curves = _curves(opened)
     protocol = opened[0].protocol
     authors = up_to(_end(opened, curves), authors_curve(protocol.game, nearest_agent(protocol.agent)))
     from noveltree.report.figure import draw_figure
 
-    chart = runs_chart(protocol.game, protocol.agent, curves, authors)
+    chart = _chart(protocol, curves, authors)
     write_atomically(path, draw_figure(chart, format=_FORMATS[path.suffix.lower()]))
     way = authors_way(protocol.game)
     if not json:
         out.print(f"Figure: {path}", soft_wrap=True)
-        if way is not None:
-            for each in curves:
-                out.print(_progress(each, way), soft_wrap=True)
+        for each in curves:
+            if told := _progress(each, way):
+                out.print(told, soft_wrap=True)
         return
     print_json(
         {
@@ -74,9 +77,10 @@ def curve(
                     "run": str(run.path),
                     "seed": run.seed,
                     "protocol_hash": run.protocol.hash,
-                    "intervals": [dataclasses.asdict(interval) for interval in made.points],
+                    "intervals": [] if isinstance(made, PayCurve) else list(map(dataclasses.asdict, made.points)),
+                    "reward_per_decision": list(made.points) if isinstance(made, PayCurve) else None,
                     "evaluation": made.evaluation,
-                    "share_of_authors_way": None if way is None else way.share(_reached(made)),
+                    "share_of_authors_way": _share(made, way),
                 }
                 for run, made in zip(opened, curves, strict=True)
             ],
@@ -85,16 +89,42 @@ def curve(
     )
 
 
-def _reached(curve: RunCurve) -> float:
+def _chart(protocol: Protocol, curves: Sequence[RunCurve | PayCurve], authors: Sequence[TrialCurve]) -> Chart:
+    """Returns in front of the authors'; where no episode has ended yet, what decisions pay."""
+    learnt = [each for each in curves if isinstance(each, RunCurve)]
+    if learnt:
+        return runs_chart(protocol.game, protocol.agent, learnt, authors)
+    return pay_chart(protocol.game, protocol.agent, [each for each in curves if isinstance(each, PayCurve)])
+
+
+def _reached(curve: RunCurve | PayCurve) -> float | None:
     """How good the agent is: by its evaluation or, as long as there is none, in the last interval."""
-    return curve.points[-1].mean_return if curve.evaluation is None else curve.evaluation
+    if curve.evaluation is not None or isinstance(curve, PayCurve):
+        return curve.evaluation
+    return curve.points[-1].mean_return
 
 
-def _progress(curve: RunCurve, way: AuthorsWay) -> str:
-    reached, last = _reached(curve), curve.points[-1].interactions
+def _last(curve: RunCurve | PayCurve) -> int:
+    """The interactions of its last point."""
+    return curve.points[-1][0] if isinstance(curve, PayCurve) else curve.points[-1].interactions
+
+
+def _share(curve: RunCurve | PayCurve, way: AuthorsWay | None) -> float | None:
+    reached = _reached(curve)
+    return None if way is None or reached is None else way.share(reached)
+
+
+def _progress(curve: RunCurve | PayCurve, way: AuthorsWay | None) -> str:
+    """How far a run has come; empty if nobody went that way before."""
+    told = f"{curve.label}, after {_last(curve):,} interactions: "
+    if isinstance(curve, PayCurve) and curve.evaluation is None:
+        (_, first), (_, last) = curve.points[0], curve.points[-1]
+        return f"{told}a decision pays {last:.4g}, in the beginning {first:.4g}; no episode has ended yet"
+    if way is None or (reached := _reached(curve)) is None:
+        return ""
     return (
-        f"{curve.label}: {reached:,.6g} after {last:,} interactions, {way.share(reached):.0%} of the authors' way "
-        f"from {way.first:,.6g} in the 1st to {way.last:,.6g} in the 20th million"
+        f"{told}{reached:,.6g}, {way.share(reached):.0%} of the authors' way from {way.first:,.6g} in the 1st to "
+        f"{way.last:,.6g} in the 20th million"
     )
 
 
@@ -116,9 +146,15 @@ def _labels(runs: Sequence[RunDirectory]) -> list[str]:
     return [str(path.relative_to(os.path.commonpath(paths))) for path in paths]
 
 
-def _curve(run: RunDirectory, label: str) -> RunCurve:
+def _curves(runs: Sequence[RunDirectory]) -> list[RunCurve | PayCurve]:
+    """The learning curves of runs; of one in which no episode has ended, what its decisions pay."""
+    return [_curve(run, label) for run, label in zip(runs, _labels(runs), strict=True)]
+
+
+def _curve(run: RunDirectory, label: str) -> RunCurve | PayCurve:
     result = run.read_result()
-    made = read_curve(run, label, None if result is None else result["score"])
+    score = None if result is None else result["score"]
+    made = read_curve(run, label, score) or read_pay(run, label, score)
     if made is None:
         raise InputError(
             f"No episode has ended in a finished interval of {run.path} yet: there is nothing to draw."
@@ -126,7 +162,7 @@ def _curve(run: RunDirectory, label: str) -> RunCurve:
     return made
 
 
-def _end(runs: Sequence[RunDirectory], curves: Sequence[RunCurve]) -> int:
+def _end(runs: Sequence[RunDirectory], curves: Sequence[RunCurve | PayCurve]) -> int:
     """Where the authors' curve ends: at the end of training, whether that is reached or not."""
     budgets = [run.protocol.training_interactions for run in runs]
-    return max([*budgets, *(made.points[-1].interactions for made in curves)])
+    return max([*budgets, *map(_last, curves)])

@@ -13,7 +13,7 @@ from noveltree.report.document import Cell, Chart, Charts, Column, Point, Sectio
 from noveltree.report.panel import Panel
 from noveltree.report.scores import score_of
 from noveltree.report.wording import MISSING, title_of, with_mark
-from noveltree.results.curves import RunCurve
+from noveltree.results.curves import PayCurve, RunCurve
 from noveltree.results.recorded import LearningCurves
 
 _MILLION = 1_000_000
@@ -107,6 +107,13 @@ def runs_chart(game: str, agent: str, runs: Sequence[RunCurve], authors: Sequenc
         mean = _mean_series(f"authors' {theirs}, {len(trials)} trials", trials, behind=True)
         series.insert(0, replace(mean, trials=tuple(_points(trial.values()) for trial in trials)))
     return _learning_chart(f"{title_of(game)}, {title}", series)
+
+
+def pay_chart(game: str, agent: str, runs: Sequence[PayCurve]) -> Chart:
+    """What decisions of runs paid, before any episode has ended."""
+    title = f"{title_of(game)}, {PUBLISHED_AGENTS.get(agent, agent)}, before an episode has ended"
+    series = tuple(Series(run.label, _points(run.points)) for run in runs)
+    return Chart(title, "million interactions", "reward per decision", series)
 
 
 def _curves_section(name: str, caption: str, by_game: Mapping[str, Sequence[Series]]) -> Section | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from noveltree.errors import RecordError
@@ -40,6 +41,17 @@ class RunCurve:
     """Intervals before the last one that are not there: their lines of the metrics are damaged."""
 
 
+@dataclass(frozen=True, slots=True)
+class PayCurve:
+    """What a decision of a run's training paid: there long before episodes end."""
+
+    label: str
+    points: tuple[tuple[int, float], ...]
+    """Interactions, and the mean reward of a decision since the point before."""
+    evaluation: float | None
+    """Mean return of the evaluation, once the run is over."""
+
+
 def read_curve(run: RunDirectory, label: str, evaluation: float | None) -> RunCurve | None:
     """The learning curve of a run; None if there is nothing to draw yet.
 
@@ -57,6 +69,17 @@ def read_curve(run: RunDirectory, label: str, evaluation: float | None) -> RunCu
     there = {line["interval"] for line in intervals}
     lost = tuple(number for number in range(1, max(there)) if number not in there)
     return RunCurve(label, points, evaluation, lost)
+
+
+def read_pay(run: RunDirectory, label: str, evaluation: float | None) -> PayCurve | None:
+    """What decisions of a run paid, in steps as long as those of its learning curve; None if it does not say."""
+    where, length = str(run.path), interval_length(run.protocol)
+    steps: dict[int, list[tuple[int, float]]] = {}
+    for line in run.read_metrics("interval", having="reward_per_decision"):
+        at = int(_number(line, "interactions", where))
+        steps.setdefault(-(-at // length), []).append((at, _number(line, "reward_per_decision", where)))
+    points = tuple((step[-1][0], fmean(reward for _, reward in step)) for _, step in sorted(steps.items()))
+    return PayCurve(label, points, evaluation) if points else None
 
 
 def points_of_intervals(metrics: Iterable[Mapping[str, Any]], where: str = "the run") -> tuple[RunPoint, ...]:
