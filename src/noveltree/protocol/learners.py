@@ -17,6 +17,7 @@ from noveltree.learning.settings import (
     ScheduleSettings,
     ValueSettings,
 )
+from noveltree.learning.value_targets import LambdaReturns
 
 #: The paper's settings, as its authors' experiments had them.
 _CPL = LearningSettings(start="glorot", value=ValueSettings(clipping="each"), schedule=ScheduleSettings(wave=None))
@@ -25,6 +26,7 @@ _N_CPL_PLUS = JointSettings(
     schedule=ScheduleSettings(interactions=2_000_000, interval=5_000, window=200_000),
     loop=LockstepSettings(),
     retention=KeepLatest(),
+    value_targets=LambdaReturns(discount=0.97, lives="one"),
 )
 
 #: Junyent et al. (2021): a batch for every decision, no test.
