@@ -1,6 +1,6 @@
 """Build the learners' section of docs/reproduction.md: curves, training tails and evaluations of recorded runs.
 
-    python scripts/learners.py experiments/learners/records --write docs/reproduction.md --figure docs/learners.png
+    python scripts/learners.py experiments/learners --write docs/reproduction.md --figure docs/learners.png
 
 The training tail is the mean of all episodes that end in the last tenth of a run's interactions: the published
 scores of pi-IW and its descendants are no means of 50 episodes, and that is the closest to what they may be.
@@ -94,9 +94,10 @@ def build_table(runs: Sequence[Run]) -> str:
 
 
 def draw(runs: Sequence[Run], path: Path) -> None:
-    """A panel for each game: the running mean of the returns of training."""
+    """A panel for each game: the running mean of the returns of each agent's longest training."""
     from matplotlib.figure import Figure
 
+    runs = list({(run.game, run.agent): run for run in runs}.values())
     games = sorted({run.game for run in runs if run.episodes})
     figure = Figure(figsize=(5 * len(games), 3.4), layout="constrained")
     for panel, game in zip(figure.subplots(1, len(games), squeeze=False)[0], games, strict=True):
