@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noveltree.lookahead import Duplicates, LeafValues, NoPruning, OneLife, Rollouts, by_policy
+from noveltree.lookahead import (
+    Duplicates,
+    LeafValues,
+    MarkedNode,
+    NoPruning,
+    OneLife,
+    PlanningValues,
+    Rollouts,
+    by_policy,
+)
 from noveltree.protocol import make_protocol, play_episode
 from noveltree.records import read_episode
 from noveltree.simulators import State, Transition
@@ -179,6 +188,18 @@ class TestOneLife:
             node.termination_cost = 4.0
         life = OneLife(NoPruning())
         assert LeafValues(pruned=life.worths).action_values(lookahead) == [0.0, 5.0]
+
+    def test_with_the_rules_of_bandres_too(self) -> None:
+        worths = OneLife(NoPruning()).worths
+        marked = grow(
+            self.WORLD,
+            Rollouts(OneLife(NoPruning()), 2, LeafValues(), node_type=MarkedNode),
+            30,
+            np.random.default_rng(0),
+        )
+        for node in marked.nodes():
+            node.termination_cost = 4.0
+        assert PlanningValues(pruned=life.worths).action_values(marked) == [0.0, 5.0]
 
     def test_kept_nodes_are_still_lost_and_after_the_loss_the_other_life_is_played(self) -> None:
         lookahead, _ = self.planned(self.WORLD)

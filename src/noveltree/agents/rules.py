@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from noveltree.agents.settings import Settings
 from noveltree.errors import InputError
@@ -13,6 +14,7 @@ from noveltree.lookahead import (
     CountedVisits,
     LostNodes,
     NoveltyPruning,
+    OneLife,
     PlanningReward,
     PlanningValues,
     Pruning,
@@ -38,12 +40,11 @@ def rules_are_chosen(settings: Settings) -> bool:
 
 def rollouts_by_rules(start: State, settings: Settings, make_table: Callable[[], NoveltyTable]) -> Rules:
     """The pruning and the backup of rollouts of marked nodes."""
-    others = (settings.width, settings.pruned_leaves, settings.exact_duplicates, settings.lives)
-    if others != (1, "termination-cost", False, "all"):
+    if settings.width != 1 or settings.pruned_leaves != "termination-cost" or settings.exact_duplicates:
         raise InputError(
             f"The rules of Bandres et al. ({', '.join(RULES)}) are about novelty of width 1 and leaves that are "
-            "worth their termination cost: choose them, or a width, a worth of pruned leaves, exact duplicates or "
-            "one life, but not both."
+            "worth their termination cost: choose them, or a width, a worth of pruned leaves or exact duplicates, "
+            "but not both."
         )
     reward = _planning_reward(settings.risk_averse, start)
     table = Subtables(make_table, reward) if settings.subtables else make_table()
@@ -58,8 +59,11 @@ def assemble_rules(by_novelty: NoveltyPruning, settings: Settings, reward: Plann
         pruning = LostNodes(pruning)
     if settings.visits == "counted":
         pruning = CountedVisits(pruning)
-    untried = settings.untried == "zero"
-    return pruning, PlanningValues(reward, settings.discount, settings.reward_weight, untried)
+    backup = PlanningValues(reward, settings.discount, settings.reward_weight, settings.untried == "zero")
+    if settings.lives == "one":
+        life = OneLife(pruning)
+        return life, replace(backup, pruned=life.worths)
+    return pruning, backup
 
 
 def _planning_reward(risk_averse: str, start: State) -> PlanningReward:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from noveltree.agents import get_agent
 from noveltree.benchmark.suite import Suite, SuiteAgent
 from noveltree.errors import InputError, NoveltreeError, UnknownNameError
-from noveltree.learning.settings import LearnerSettings
-from noveltree.protocol import Protocol, default_learning, make_protocol
+from noveltree.protocol import Protocol, default_learning, make_protocol, training_by
 from noveltree.reading import with_choices
 from noveltree.simulators import check_import
 
@@ -46,7 +45,8 @@ def plan_suite(suite: Suite) -> list[PlannedTrial]:
         raise InputError(f"The suite {suite.name}: {error}") from error
     for agent in suite.agents:
         try:
-            choices = {**dict(suite.conditions), **agent.settings(), "learning": _learning(suite, agent)}
+            learning, planning = _training(suite, agent)
+            choices = {**dict(suite.conditions), **planning, **agent.settings(), "learning": learning}
             made = [
                 make_protocol(game, preset=suite.preset, agent=agent.agent, **choices) for game in suite.game_names
             ]
@@ -66,11 +66,12 @@ def plan_suite(suite: Suite) -> list[PlannedTrial]:
     ]
 
 
-def _learning(suite: Suite, agent: SuiteAgent) -> LearnerSettings | dict[str, Any] | None:
-    """The settings of learning: the agent's own, with the suite's training budget and evaluation."""
-    usual = default_learning(get_agent(agent.agent))
-    if usual is None:
-        return agent.learning  # refused if there are any
+def _training(suite: Suite, agent: SuiteAgent) -> tuple[Any, Mapping[str, Any]]:
+    """The settings of learning, with the suite's training budget and evaluation; and those of planning with it."""
+    known = get_agent(agent.agent)
+    if agent.training is None and default_learning(known) is None:
+        return agent.learning, {}  # refused if there are any
+    usual, planning = training_by(agent.training or "paper", known)
     chosen = dict(agent.learning or {})
     if "evaluation_episodes" in chosen:
         raise InputError("learning.evaluation_episodes: this is the suite's, not an agent's.")
@@ -83,7 +84,7 @@ def _learning(suite: Suite, agent: SuiteAgent) -> LearnerSettings | dict[str, An
         chosen["schedule"] = schedule
     settings = with_choices(usual, chosen, called=lambda name: f"learning.{name}")
     settings.check()
-    return settings
+    return settings, planning
 
 
 def protocols_of(trials: Sequence[PlannedTrial]) -> dict[int, Protocol]:

@@ -46,6 +46,7 @@ else:
 class SuiteAgent(_Chosen):
     """An agent of a suite and its settings; None is the preset's or the agent's own."""
 
+    training: str | None = setting("how it is trained: a preset of training, such as junyent-2021", default=None)
     learning: dict[str, Any] | None = setting("settings of learning, as they stand in a protocol", default=None)
 
     def settings(self) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from pydantic.fields import FieldInfo
 
 from noveltree.agents import AGENTS, Settings, get_agent
 from noveltree.declarations import has_shortcut, kind_of, option_of, parts_of, role_of, walk
-from noveltree.errors import InputError, UnknownNameError
+from noveltree.errors import InputError
 from noveltree.learning.settings import LearnerSettings
-from noveltree.protocol import TRAINING_PRESETS, Protocol, default_learning, make_protocol
+from noveltree.protocol import Protocol, make_protocol, training_by
 from noveltree.reading import with_choices
 from noveltree.simulators import Options, SimulatorSettings
 
@@ -71,8 +71,7 @@ def learning_options() -> dict[str, Any]:
 
 def chosen_learning(agent: str, preset: str, choices: Mapping[str, Any], more: Iterable[str]) -> LearnerSettings:
     """How an agent learns, given a preset, what is chosen by options, and `more` as `learning.value.batch=64`."""
-    if preset not in TRAINING_PRESETS:
-        raise UnknownNameError("preset of training", preset, TRAINING_PRESETS)
+    usual, _ = training_by(preset, get_agent(agent))
     tree: dict[str, Any] = {}
     for parameter, name in _SHORTCUTS.items():
         if choices[parameter] is not None:
@@ -82,9 +81,6 @@ def chosen_learning(agent: str, preset: str, choices: Mapping[str, Any], more: I
         if not equals or not name.startswith(_PART):
             raise InputError(f"--set takes a setting of learning, such as learning.value.batch=64, not {text!r}.")
         _put(tree, name.removeprefix(_PART), _parsed(value))
-    if (usual := default_learning(get_agent(agent))) is None:
-        learners = ", ".join(name for name, each in AGENTS.items() if default_learning(each))
-        raise InputError(f"{agent} learns nothing; the agents that do are {learners}.")
     options = {name: option_of(name, _LEARNING[name]) for name in _SHORTCUTS.values()}
     for parameter, name in _SHORTCUTS.items():
         if choices[parameter] is not None and name.partition(".")[0] not in type(usual).model_fields:
@@ -92,7 +88,6 @@ def chosen_learning(agent: str, preset: str, choices: Mapping[str, Any], more: I
                 f"{options[name]} is not for {agent}, which learns otherwise; `--set learning.NAME=VALUE` takes "
                 "what it has, and docs/settings.md lists that."
             )
-    usual = with_choices(usual, TRAINING_PRESETS[preset].learning.get(usual.kind, {}))
     return with_choices(usual, tree, called=lambda name: options.get(name, _PART + name))
 
 

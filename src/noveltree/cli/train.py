@@ -18,7 +18,7 @@ from noveltree.cli.common import CLAIRVOYANT, FORESEEN, Import, apart_from_resul
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
 from noveltree.cli.options import CONDITIONS, PLANNING, chosen_learning, learning_options, protocol_options, takes
 from noveltree.errors import INTERRUPTED, InputError
-from noveltree.protocol import TRAINING_PRESETS, Protocol, flat_settings, make_protocol
+from noveltree.protocol import TRAINING_PRESETS, Protocol, flat_settings, make_protocol, training_by
 from noveltree.simulators import all_names
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def train(
         if game is None:
             raise InputError("Which game? Give its name, or --resume DIR to resume a run.")
         learning = chosen_learning(agent, preset, choices, more or ())
-        usual = TRAINING_PRESETS[preset].planning.get(get_agent(agent).name, {})
+        _, usual = training_by(preset, get_agent(agent))
         given = {name: choices[name] for name in (*CONDITIONS, *PLANNING) if choices[name] is not None}
         chosen = {**usual, **given}
         protocol = make_protocol(game, agent=agent, budget=budget, learning=learning, **chosen)

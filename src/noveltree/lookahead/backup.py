@@ -104,12 +104,13 @@ class PlanningValues:
     discount: float = 1.0
     reward_weight: float = 1.0
     untried: bool = False
+    pruned: PrunedLeaves = termination_costs
 
     def ask(self, lookahead: Lookahead) -> Planning:
         yield from LeafValues().ask(lookahead)
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
-        root = lookahead.root
+        root, worth = lookahead.root, self.pruned(lookahead, self.discount)
         values: ActionValues = []
         for node in reversed(list(lookahead.nodes())):
             values = self._values(node, root, self.reward_weight ** lookahead.depth(node))
@@ -119,7 +120,7 @@ class PlanningValues:
                 node.value = 0.0
             else:
                 assert node.termination_cost is not None, "a leaf was backed up before it was evaluated"
-                node.value = node.termination_cost
+                node.value = node.termination_cost if node.novel else worth(node)
         return values  # of the root, which comes last
 
     def _values(self, node: Node, root: Node, weight: float) -> ActionValues:

@@ -26,3 +26,4 @@ from noveltree.protocol.presets import TRAINING_PRESETS as TRAINING_PRESETS
 from noveltree.protocol.protocol import Protocol as Protocol
 from noveltree.protocol.protocol import parse_protocol as parse_protocol
 from noveltree.protocol.protocol import play_episode as play_episode
+from noveltree.protocol.training import training_by as training_by

@@ -165,6 +165,8 @@ def _check_fit(chosen: Choices, kind: SimulatorKind, game: str, agent: Agent) ->
 def _fitting(usual: Choices, kind: SimulatorKind, agent: Agent, chosen: Choices) -> Choices:
     """What a preset chooses, without what does not fit the game, the agent, or the budget that is chosen."""
     misfits = {*SimulatorSettings.model_fields} - {*kind.takes} | {*Settings.model_fields} - {*agent.uses}
+    if agent.name != usual.agent:  # whose own ways are not those of the preset's agent
+        misfits |= {*agent.defaults}
     if chosen.budget is not None:
         misfits |= {"budget", "budget_unit"}
     return Choices(**usual.given(Choices.model_fields.keys() - misfits))

@@ -26,6 +26,8 @@ class TrainingPreset:
     """By the kind of learner: settings of learning."""
     planning: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By agent: settings of planning."""
+    agents: tuple[str, ...] | None = None
+    """Whom it is for; None: for all that learn."""
 
 
 TRAINING_PRESETS: dict[str, TrainingPreset] = {
@@ -59,11 +61,13 @@ TRAINING_PRESETS: dict[str, TrainingPreset] = {
             },
         },
         {"pi-iw": {"cached_nodes": "tested-when-met", "tie_breaking": "random"}},
+        ("pi-iw",),
     ),
     "junyent-2021": TrainingPreset(
         "pi-IW, pi-IW+ and pi-HIW as released in 2021: one lane; large subtrees outweigh small rewards",
         {"pi": {"loop": {"lanes": 1}, "policy_targets": {"untried": "root-value"}}},
         {"pi-iw-plus": {"tie_breaking": "product"}, "pi-hiw": {"tie_breaking": "product"}},
+        ("pi-iw", "pi-iw-plus", "pi-hiw"),
     ),
 }
 
