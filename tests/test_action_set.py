@@ -26,7 +26,7 @@ from noveltree.lookahead import (
 )
 from noveltree.protocol import make_protocol
 from noveltree.records.play_file import read_play, write_play
-from noveltree.simulators import Corridor
+from noveltree.simulators import AtariState, Corridor
 from noveltree.tree import UNIFORM, Lookahead, Probabilities
 from tests.support.worlds import ScriptedRng, TableWorld, grow, tree_of
 
@@ -254,16 +254,22 @@ class TestEpisodes:
             superfluous.append(count)
         assert superfluous[1] < 0.8 * superfluous[0]
 
-    def test_every_agent_that_plans_with_rollouts_and_parts_of_its_own_choice_has_the_setting(self) -> None:
+    def test_every_agent_that_plans_with_rollouts_has_the_setting(self) -> None:
         having = {name for name, agent in AGENTS.items() if "actions" in agent.uses}
-        assert having == {"riw-c", "riw-d", "riw-plus", "unpruned", "n-cpl", "n-cpl-d", "cpl", "n-cpl-plus"}
+        planners = {"riw-c", "riw-d", "riw-plus", "unpruned"}
+        assert having == planners | {"n-cpl", "n-cpl-d", "cpl", "n-cpl-plus", "pi-iw", "pi-iw-plus", "vae-iw"}
         for name in having:
             features = {"features": "atoms"} if "features" in AGENTS[name].uses else {}
             settings = AGENTS[name].settings(actions="learnt", **features)
-            planner: Any = AGENTS[name].assemble(Corridor().start(), settings)
+            start = (
+                AtariState(b"", np.zeros((84, 84), np.uint8), None, None)
+                if name == "vae-iw"
+                else Corridor().start()
+            )
+            planner: Any = AGENTS[name].assemble(start, settings)
             assert isinstance(planner.actions, LearntActions)
             assert isinstance(planner, RemembersEpisode)
-            usual: Any = AGENTS[name].assemble(Corridor().start(), AGENTS[name].settings(**features))
+            usual: Any = AGENTS[name].assemble(start, AGENTS[name].settings(**features))
             assert isinstance(usual.actions, AllActions)
 
     def test_it_goes_together_with_leaving_out_duplicates(self) -> None:

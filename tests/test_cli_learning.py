@@ -219,6 +219,19 @@ def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(c
             *(["corridor", "--agent", "n-cpl-plus", "--value-targets", "monte-carlo"], 2),
             "--value-targets is not for n-cpl-plus, which learns otherwise;",
         ),
+        (
+            *(["corridor", "--agent", "pi-iw", "--set", "learning.policy_targets.kind=visits"], 2),
+            "The policy targets 'visits' are not for pi-iw: what it knows of actions are values.",
+        ),
+        (
+            *(["corridor", "--agent", "alphazero", "--set", "learning.policy_targets.kind=softmax"], 2),
+            "The policy targets 'softmax' are not for alphazero: what it knows of actions are visits.",
+        ),
+        (
+            ["corridor", "--preset", "junyent-2019"],
+            2,
+            "The preset junyent-2019 of training is for pi-iw, not for n-cpl.",
+        ),
         (["corridor", "--evaluation", "no"], 2, "--evaluation 'no': input should be 'frozen' or 'continuing'."),
         (["corridor", "--p-value", "2"], 2, "--p-value 2.0: input should be less than or equal to 1."),
         (["corridor", "--p-value", "nan"], 2, "Invalid value for '--p-value'"),

@@ -190,13 +190,9 @@ class TestOneLife:
         assert LeafValues(pruned=life.worths).action_values(lookahead) == [0.0, 5.0]
 
     def test_with_the_rules_of_bandres_too(self) -> None:
-        worths = OneLife(NoPruning()).worths
-        marked = grow(
-            self.WORLD,
-            Rollouts(OneLife(NoPruning()), 2, LeafValues(), node_type=MarkedNode),
-            30,
-            np.random.default_rng(0),
-        )
+        life = OneLife(NoPruning())
+        planner = Rollouts(life, 2, LeafValues(), node_type=MarkedNode)
+        marked = grow(self.WORLD, planner, 30, np.random.default_rng(0))
         for node in marked.nodes():
             node.termination_cost = 4.0
         assert PlanningValues(pruned=life.worths).action_values(marked) == [0.0, 5.0]

@@ -13,6 +13,7 @@ from noveltree.benchmark.estimate import estimate, expected_steps, expected_work
 from noveltree.benchmark.suite import Conditions, parse_suite
 from noveltree.benchmark.template import TEMPLATE
 from noveltree.errors import InputError, UnknownNameError
+from noveltree.learning import PiSettings
 from noveltree.protocol import PRESETS, Protocol, make_protocol
 from noveltree.simulators import AtariKind
 from noveltree.simulators.games import PAPER_GAMES, SMRF_GAMES
@@ -124,6 +125,28 @@ class TestParts:
 
 
 class TestPlans:
+    def test_an_agent_may_be_trained_by_a_preset(self) -> None:
+        """As `train --preset` has it: both what is learnt with and how it plans; the suite's budget goes before."""
+        suite = parse_suite(
+            "name: x\ngames: [breakout]\ntraining_interactions: 300000\nagents:\n"
+            "  - {agent: pi-iw, name: released, training: junyent-2019}\n  - pi-iw\n"
+        )
+        released, ours = (trial.protocol for trial in plan_suite(suite))
+        assert (released.cached_nodes, released.tie_breaking) == ("tested-when-met", "random")
+        assert isinstance(released.learning, PiSettings)
+        assert (released.learning.loop.lanes, released.learning.warm_up) == (1, 100)
+        assert released.learning.schedule.interactions == 300_000
+        assert (ours.cached_nodes, ours.tie_breaking) == ("tested-first", "softmax")
+        with pytest.raises(
+            InputError, match=r"released: The preset junyent-2019 of training is for pi-iw, not for"
+        ):
+            plan_suite(parse_suite(suite.to_yaml().replace("agent: pi-iw\n", "agent: n-cpl\n", 1)))
+
+    def test_an_agents_own_ways_go_before_those_of_another_agents_preset(self) -> None:
+        suite = parse_suite("name: x\ngames: [breakout]\npreset: junyent-2021\nagents: [pi-iw, riw-d, riw-c]\n")
+        ties = [trial.protocol.tie_breaking for trial in plan_suite(suite)]
+        assert ties == ["softmax", "larger-subtree", "larger-subtree"]
+
     def test_the_paper_is_54_games_x_5_agents_x_5_trials(self) -> None:
         trials = plan_suite(read_suite("paper"))
         assert len(trials) == 54 * 5 * 5

@@ -44,6 +44,8 @@ class Agent:
     """What is learnt for it: the heads that its planner asks for once there are networks."""
     keeps_answers: bool = False
     """Whether cached nodes keep what older networks said of them when the networks change."""
+    counts_visits: bool = False
+    """Whether the values of its actions are how often these were visited."""
     sets_budget: bool = False
     """Whether its budget follows from what it does, rather than being a condition under which it plays."""
     default_budget: Callable[[int, Settings], int] = lambda actions, settings: PAPER_BUDGET

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from noveltree.agents.agent import Agent
-from noveltree.agents.planners import RIW_C, RIW_D, RIW_PLUS, UNPRUNED
+from noveltree.agents.planners import RIW_C, RIW_D, RIW_PLUS, UNPRUNED, action_set
 from noveltree.agents.settings import LARGEST_HORIZON, Settings
 from noveltree.errors import InputError
 from noveltree.features import BprostFeatures, FeatureSet, LatentFeatures, UnitFeatures, make_abstraction
@@ -70,7 +70,8 @@ def _novel_units(settings: Settings, *more: str) -> Pruning:
 
 
 def _pi_iw(start: State, settings: Settings) -> Planner:
-    return Rollouts(_novel_units(settings, POLICY), settings.horizon, LeafValues(settings.discount))
+    pruning, backup = _novel_units(settings, POLICY), LeafValues(settings.discount)
+    return Rollouts(pruning, settings.horizon, backup, actions=action_set(settings))
 
 
 # Junyent et al. (2019).
@@ -79,7 +80,7 @@ PI_IW = Agent(
     summary="RIW_D over the hidden units of the network that guides it, which learns from every decision",
     novelty="depth",
     assemble=_pi_iw,
-    uses=("horizon", "discount", "cache", "cached_nodes", "most_nodes", "tie_breaking", "samples"),
+    uses=("horizon", "discount", "cache", "cached_nodes", "most_nodes", "tie_breaking", "samples", "actions"),
     defaults={
         "horizon": LARGEST_HORIZON,
         "discount": 0.99,
@@ -93,7 +94,8 @@ PI_IW = Agent(
 
 
 def _pi_iw_plus(start: State, settings: Settings) -> Planner:
-    return Rollouts(_novel_units(settings, POLICY, VALUE), settings.horizon, GreatestValues(settings.discount))
+    pruning, backup = _novel_units(settings, POLICY, VALUE), GreatestValues(settings.discount)
+    return Rollouts(pruning, settings.horizon, backup, actions=action_set(settings))
 
 
 # Junyent et al. (2021).
@@ -157,6 +159,7 @@ ALPHAZERO = Agent(
     defaults={"exploration": 1.0, "discount": 0.99},
     heads=(POLICY, VALUE),
     keeps_answers=True,
+    counts_visits=True,
 )
 
 
@@ -172,7 +175,7 @@ def _over_screens(features: FeatureSet, start: State, settings: Settings) -> Pla
     if not isinstance(start, AtariState):
         raise InputError("vae-iw plays Atari games only: it learns what is seen on their screens.")
     pruning = NoveltyPruning(features, DepthTable(), TestedWhenMet())
-    return Rollouts(pruning, settings.horizon, LeafValues(settings.discount))
+    return Rollouts(pruning, settings.horizon, LeafValues(settings.discount), actions=action_set(settings))
 
 
 # Dittadi et al. (2021). Until there is an encoder, screens are collected with B-PROST features.
@@ -182,7 +185,7 @@ VAE_IW = Agent(
     novelty="depth",
     assemble=_vae_iw,
     untrained=_collecting,
-    uses=("latent_threshold", "horizon", "discount", "cache", "tie_breaking", "samples"),
+    uses=("latent_threshold", "horizon", "discount", "cache", "tie_breaking", "samples", "actions"),
     defaults={"horizon": LARGEST_HORIZON, "discount": 0.99},
     heads=(UNITS,),
 )

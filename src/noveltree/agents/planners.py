@@ -12,6 +12,7 @@ from noveltree.features import FeatureSet, PairFeatures, make_features
 from noveltree.lookahead import (
     CACHED_NODES,
     SUCCESSOR_ORDERS,
+    ActionSet,
     AllActions,
     Backup,
     BestFirst,
@@ -64,8 +65,13 @@ def _rollouts(
     if backup is None:
         pruning, backup = _with_backup(pruning, settings, settings.reward_weight)
     duplicates = Duplicates() if settings.duplicates else None
-    actions = LearntActions() if settings.actions == "learnt" else AllActions()
+    actions = action_set(settings)
     return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates, node_type, actions)
+
+
+def action_set(settings: Settings) -> ActionSet:
+    """What draws the actions of rollouts."""
+    return LearntActions() if settings.actions == "learnt" else AllActions()
 
 
 def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.0) -> tuple[Pruning, LeafValues]:

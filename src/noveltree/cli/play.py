@@ -96,6 +96,8 @@ def play(
         need_extra("Playing with networks", ("onnx", "onnxruntime", "safetensors"))
         if agent == AUTO:
             raise InputError("Weights are those of one agent: leave out --agent auto.")
+        if preset != DEFAULT_PRESET:
+            raise InputError("Weights are played with under the conditions of their run: leave out --preset.")
     run = run_to_play(weights, None if agent == AUTO else agent)
     choices |= {"agent": agent, **_chosen_budget(budget, seconds, frames)}
     if run is not None:

@@ -160,6 +160,12 @@ def _check_fit(chosen: Choices, kind: SimulatorKind, game: str, agent: Agent) ->
             )
     if chosen.learning is not None and default_learning(agent) is None:
         raise InputError(f"{agent.name} learns nothing, so it has no learning settings.")
+    targets = getattr(chosen.learning, "policy_targets", None)
+    if targets is not None and (targets.kind == "visits") != agent.counts_visits:
+        counted = "visits" if agent.counts_visits else "values"
+        raise InputError(
+            f"The policy targets {targets.kind!r} are not for {agent.name}: what it knows of actions are {counted}."
+        )
 
 
 def _fitting(usual: Choices, kind: SimulatorKind, agent: Agent, chosen: Choices) -> Choices:

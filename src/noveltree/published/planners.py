@@ -27,6 +27,15 @@ _BANDRES: dict[str, dict[str, Any]] = {
     "RA IW": {"agent": "iw1"},
     "NS+RA IW": {"agent": "iw1"},
 }
+_NO_OPS = "0 to 29 no-op actions first"
+_BREADTH_FIRST = f"{_NO_OPS}; among nodes of one depth, those with more reward first"
+#: What protocols cannot say of them: breadth-first search has neither of these parts here.
+_BESIDES = {
+    "IW": _BREADTH_FIRST,
+    "NS IW": f"{_BREADTH_FIRST}; novelty subtables",
+    "RA IW": f"{_BREADTH_FIRST}; risk averse",
+    "NS+RA IW": f"{_BREADTH_FIRST}; risk averse, novelty subtables",
+}
 _IN_FILE = {"IW": "IW_bfs", "NS IW": "NS+ IW_bfs", "RA IW": "RA IW_bfs", "NS+RA IW": "NS+RA IW_bfs"}
 _LIPOVETZKY = {"IW(1)": "IW1", "2BFS": "2BFS", "BrFS": "BrFS", "UCT": "UCT"}
 
@@ -114,7 +123,7 @@ def _bandres() -> list[PublishedPlanner]:
                         "budget_unit": "seconds",
                         **parts,
                     },
-                    besides="0 to 29 no-op actions first",
+                    besides=_BESIDES.get(variant, _NO_OPS),
                 )
             )
     return planners
