@@ -37,8 +37,10 @@ from noveltree.simulators import State
 from noveltree.tree import UNIFORM, Lookahead, Node
 from noveltree.trial import Watcher, train
 from tests.support.cutting import train_in_pieces
+from tests.support.killing import killed_protocol
 from tests.support.runs import contents
 from tests.support.torture import TRIALS
+from tests.test_kill_and_resume import kill_and_resume
 
 VECTOR = InputShape.of(np.zeros(1, dtype=np.int64))
 NAN = float("nan")
@@ -406,6 +408,13 @@ def test_training_that_is_cut_off_again_and_again_ends_with_the_same_networks(ag
     chosen = protocol("corridor", agent, **CORRIDOR)
     train(tmp_path / "whole", chosen)
     assert train_in_pieces(tmp_path / "run", chosen, workers=(1, 2)) > 2
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
+
+
+def test_kill_minus_nine_leaves_no_trace(tmp_path: Path) -> None:
+    train(tmp_path / "whole", killed_protocol("rounds"))
+    killed = kill_and_resume(tmp_path / "run", "--loop", "rounds", "--kills", "8", "--longest-life", "3")
+    assert killed.kills > 0
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 
 

@@ -19,10 +19,9 @@ import numpy as np
 import torch
 
 from noveltree.learning.cpl import CplLearner  # loads torch, before anything is forked
-from noveltree.learning.settings import (
-    IntervalsSettings,
-    LockstepSettings,
-)
+from noveltree.learning.pi_settings import PiSettings
+from noveltree.learning.retention import Replay
+from noveltree.learning.settings import IntervalsSettings, LockstepSettings, ScheduleSettings
 from noveltree.learning.snapshot import Snapshot
 from noveltree.learning.vae_settings import PretrainingSettings, SmallEncoder, VaeSettings
 from noveltree.protocol import Protocol, make_protocol, play_episode
@@ -53,10 +52,28 @@ PRETRAINING = make_protocol(
 )
 
 
+#: pi-IW: networks change after every round of two decisions, checkpoints come with every tenth.
+ROUNDS = make_protocol(
+    "corridor",
+    agent="pi-iw",
+    budget=10,
+    max_frames=100,
+    learning=PiSettings(
+        schedule=ScheduleSettings(interactions=8_000, interval=1_000, p_value=0.0),
+        loop=LockstepSettings(lanes=2, decisions=1, refresh="round"),
+        retention=Replay(transitions=100),
+        batch=8,
+        warm_up=8,
+        evaluation_episodes=2,
+    ),
+)
+_PROTOCOLS = {"pretraining": PRETRAINING, "rounds": ROUNDS}
+
+
 def killed_protocol(loop: str = "intervals") -> Protocol:
     """Thirty intervals: long enough to be killed more than twenty times."""
-    if loop == "pretraining":
-        return PRETRAINING
+    if loop in _PROTOCOLS:
+        return _PROTOCOLS[loop]
     return small_protocol(interactions=30_000, loop=LOOPS[loop])
 
 
@@ -67,7 +84,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0, help="of the instants")
     parser.add_argument("--longest-life", type=float, required=True, help="seconds")
-    parser.add_argument("--loop", choices=[*LOOPS, "pretraining"], default="intervals")
+    parser.add_argument("--loop", choices=[*LOOPS, *_PROTOCOLS], default="intervals")
     parser.add_argument("--sabotage", action="store_true", help="resume without Adam's moments")
     options = parser.parse_args()
     _adopt_orphans()

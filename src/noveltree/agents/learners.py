@@ -58,7 +58,7 @@ CPL = dataclasses.replace(
 N_CPL_PLUS = dataclasses.replace(
     RIW_PLUS,
     name="n-cpl-plus",
-    summary="RIW+ with a base policy and a termination cost that one network learns while it plays",
+    summary="RIW+ with a base policy, or also a termination cost, that a network learns while it plays",
     heads=(POLICY, VALUE),
 )
 
