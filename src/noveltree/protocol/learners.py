@@ -22,7 +22,7 @@ from noveltree.learning.value_targets import LambdaReturns
 #: The paper's settings, as its authors' experiments had them.
 _CPL = LearningSettings(start="glorot", value=ValueSettings(clipping="each"), schedule=ScheduleSettings(wave=None))
 
-#: Ours. A value did not earn its place so far (docs/faster-learning.md); whoever chooses one has it end with a life.
+#: Ours. A value did not earn its place so far (docs/faster-learning.md); one that is chosen ends with a life.
 _N_CPL_PLUS = JointSettings(
     heads="policy",
     schedule=ScheduleSettings(interactions=2_000_000, interval=5_000, window=200_000),
