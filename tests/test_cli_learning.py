@@ -232,6 +232,7 @@ def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(c
             2,
             "The preset junyent-2019 of training is for pi-iw, not for n-cpl.",
         ),
+        (["pong", "--agent", "pi-hiw", "--levels", "8"], 2, "levels of gray are --gray-levels."),
         (["corridor", "--evaluation", "no"], 2, "--evaluation 'no': input should be 'frozen' or 'continuing'."),
         (["corridor", "--p-value", "2"], 2, "--p-value 2.0: input should be less than or equal to 1."),
         (["corridor", "--p-value", "nan"], 2, "Invalid value for '--p-value'"),
