@@ -155,9 +155,8 @@ def _check_fit(chosen: Choices, kind: SimulatorKind, game: str, agent: Agent) ->
     for setting in chosen.given(SimulatorSettings.model_fields):
         if setting not in kind.takes:
             whose = " and ".join(each.title for each in SIMULATOR_KINDS.values() if setting in each.takes)
-            gray = (
-                "; levels of gray are --gray-levels" if setting == "game_levels" and "levels" in agent.uses else ""
-            )
+            of_gray = setting == "game_levels" and "levels" in agent.uses
+            hint = "; levels of gray are --gray-levels" if of_gray else ""
             raise InputError(
                 f"{game} has no {setting.replace('_', ' ')} to choose: that is a setting of {whose} games{hint}."
             )
