@@ -52,22 +52,25 @@ PRETRAINING = make_protocol(
 )
 
 
-#: pi-IW: networks change after every round of two decisions, checkpoints come with every tenth.
-ROUNDS = make_protocol(
-    "corridor",
-    agent="pi-iw",
-    budget=10,
-    max_frames=100,
-    learning=PiSettings(
-        schedule=ScheduleSettings(interactions=8_000, interval=1_000, p_value=0.0),
-        loop=LockstepSettings(lanes=2, decisions=1, refresh="round"),
-        retention=Replay(transitions=100),
-        batch=8,
-        warm_up=8,
-        evaluation_episodes=2,
-    ),
-)
-_PROTOCOLS = {"pretraining": PRETRAINING, "rounds": ROUNDS}
+def rounds(interactions: int, interval: int) -> Protocol:
+    """pi-IW: networks change after every round of two decisions, checkpoints come with every tenth."""
+    return make_protocol(
+        "corridor",
+        agent="pi-iw",
+        budget=10,
+        max_frames=100,
+        learning=PiSettings(
+            schedule=ScheduleSettings(interactions=interactions, interval=interval, p_value=0.0),
+            loop=LockstepSettings(lanes=2, decisions=1, refresh="round"),
+            retention=Replay(transitions=100),
+            batch=8,
+            warm_up=8,
+            evaluation_episodes=2,
+        ),
+    )
+
+
+_PROTOCOLS = {"pretraining": PRETRAINING, "rounds": rounds(8_000, interval=1_000)}
 
 
 def killed_protocol(loop: str = "intervals") -> Protocol:

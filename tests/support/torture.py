@@ -26,14 +26,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from noveltree.errors import NoveltreeError, OutputError, RecordError
-from noveltree.learning import PiSettings
-from noveltree.learning.retention import Replay
-from noveltree.learning.settings import LockstepSettings, ScheduleSettings
+from noveltree.learning.settings import LockstepSettings
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.records import disk, files, read_episode
 from noveltree.records.run_directory import RunDirectory
 from noveltree.trial import run_trial
-from tests.support.killing import PRETRAINING
+from tests.support.killing import PRETRAINING, rounds
 from tests.support.power_loss import Loss, ModelDisk
 from tests.support.runs import contents, small_protocol
 
@@ -51,20 +49,7 @@ TRIALS = {
     "intervals": _tiny(),
     "continuing": _tiny(evaluation="continuing", evaluation_episodes=6),
     "lockstep": _tiny(loop=LockstepSettings(lanes=2, decisions=7)),
-    "rounds": make_protocol(
-        "corridor",
-        agent="pi-iw",
-        budget=10,
-        max_frames=100,
-        learning=PiSettings(
-            schedule=ScheduleSettings(interactions=400, interval=200, p_value=0.0),
-            loop=LockstepSettings(lanes=2, decisions=1, refresh="round"),
-            retention=Replay(transitions=100),
-            batch=8,
-            warm_up=8,
-            evaluation_episodes=2,
-        ),
-    ),
+    "rounds": rounds(400, interval=200),
     "pretraining": PRETRAINING,
 }
 

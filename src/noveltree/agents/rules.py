@@ -25,7 +25,7 @@ from noveltree.lookahead import (
     true_reward,
 )
 from noveltree.novelty import NoveltyTable
-from noveltree.simulators import AtariState, State
+from noveltree.simulators import AtariState, State, lives_of
 
 #: How nodes are pruned, and how they are backed up.
 Rules = tuple[Pruning, Backup]
@@ -74,9 +74,4 @@ def _planning_reward(risk_averse: str, start: State) -> PlanningReward:
             "A risk-averse planner counts lost lives, of which only states of Atari games know: "
             f"a {type(start).__name__} does not say how many are left."
         )
-    return RiskAverse(_lives) if risk_averse == "parent" else RiskAverseFromRoot(_lives)
-
-
-def _lives(state: State) -> int:
-    assert isinstance(state, AtariState)
-    return state.lives
+    return RiskAverse(lives_of) if risk_averse == "parent" else RiskAverseFromRoot(lives_of)
