@@ -53,7 +53,7 @@ PRETRAINING = make_protocol(
 
 
 def rounds(interactions: int, interval: int) -> Protocol:
-    """pi-IW: networks change after every round of two decisions, checkpoints come with every tenth."""
+    """pi-IW: networks change after every round of two decisions, checkpoints come with every fortieth."""
     return make_protocol(
         "corridor",
         agent="pi-iw",

@@ -9,7 +9,7 @@ from noveltree.collection.orders import Collected, Order, PathRecorder, Paused
 from noveltree.episodes import Decision, Play, drive_stream
 from noveltree.errors import SimulatorError
 from noveltree.heuristics import UNINFORMED, Heuristic, Heuristics
-from noveltree.learning.deployment import Deployment
+from noveltree.learning.deployment import Deployment, digest_of
 from noveltree.lookahead import POLICY, VALUE, Answers
 from noveltree.protocol import Protocol
 from noveltree.simulators import StorableStates
@@ -50,7 +50,7 @@ class Lanes:
 
     def deploy(self, deployment: Deployment | None) -> None:
         """Play with these networks from now on."""
-        self._weights = None if deployment is None else deployment.digest
+        self._weights = digest_of(deployment)
         self._heuristics = UNINFORMED if deployment is None else deployment.heuristics(device=self._device)
 
     def order(self, order: Order) -> None:

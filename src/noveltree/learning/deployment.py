@@ -48,6 +48,11 @@ class Deployment:
         )
 
 
+def digest_of(deployment: Deployment | None) -> str | None:
+    """Identifies the networks that agents play with; None if they play without."""
+    return None if deployment is None else deployment.digest
+
+
 def _without_heads(networks: Mapping[str, Architecture]) -> dict[str, Architecture]:
     return {name: replace(network, heads=()) for name, network in networks.items()}
 

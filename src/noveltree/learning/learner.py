@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from noveltree.learning.deployment import Deployment
 from noveltree.learning.experience import CriticalPath, Experience
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.snapshot import Snapshot
@@ -43,6 +44,10 @@ class Learner(ABC):
     @abstractmethod
     def snapshot(self) -> Snapshot:
         """Everything in training as it is now, to be deployed."""
+
+    def deployment(self) -> Deployment | None:
+        """The networks to play with as they are now."""
+        return self.snapshot().deployment
 
     @abstractmethod
     def restore(self, snapshot: Snapshot) -> None:

@@ -27,13 +27,16 @@ def read_moments(network: nn.Module, optimiser: torch.optim.Optimizer) -> tuple[
     """The moments of an optimiser, by the names of the network's parameters, and how many steps it has made."""
     named = _MOMENTS[type(optimiser)]
     moments: dict[str, Weights] = {name: {} for name in named}
-    steps = 0
     for key, parameter in network.named_parameters():
         state = optimiser.state[parameter]
-        steps = int(state["step"])
         for name, theirs in named.items():
             moments[name][key] = state[theirs].cpu().numpy().copy()
-    return moments, steps
+    return moments, steps_of(optimiser)
+
+
+def steps_of(optimiser: torch.optim.Optimizer) -> int:
+    """How many steps an optimiser has made."""
+    return int(next(iter(optimiser.state.values()))["step"])
 
 
 def write_moments(

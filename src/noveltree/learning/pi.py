@@ -16,11 +16,12 @@ from torch import nn
 
 from noveltree.errors import LearningError
 from noveltree.learning.architecture import MNIH_2013, SMALL, Architecture, Head, Weights
+from noveltree.learning.deployment import Deployment
 from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.learner import Learner, Losses
 from noveltree.learning.networks import Network
-from noveltree.learning.optimiser import read_moments, write_moments, zero_moments
+from noveltree.learning.optimiser import read_moments, steps_of, write_moments, zero_moments
 from noveltree.learning.pi_settings import PiSettings, ReturnSettings
 from noveltree.learning.renormalisation import Renormalisation, folded
 from noveltree.learning.snapshot import Snapshot
@@ -87,6 +88,11 @@ class PiLearner(Learner):
         weights = folded(self.network.weights(), self.network.norms)
         trained = {name: tensor.cpu().numpy().copy() for name, tensor in self.network.state_dict().items()}
         return _snapshot(self._architecture, weights, trained, moments, steps=steps, warned=self._warned)
+
+    def deployment(self) -> Deployment:
+        # Without all that training goes on from, which takes five times as long to copy.
+        weights = folded(self.network.weights(), self.network.norms)
+        return Deployment(*_played_with(self._architecture, weights, steps_of(self._optimiser)))
 
     def _step(self, transitions: NDArray[np.int64]) -> dict[str, float]:
         """One batch; the loss of each head."""
@@ -178,20 +184,27 @@ def _snapshot(
     steps: int,
     warned: bool,
 ) -> Snapshot:
-    """A snapshot that agents play with: after the first step with all heads, before with the hidden units."""
-    if not steps:
-        architecture = replace(architecture, heads=tuple(h for h in architecture.heads if h.kind == "hidden"))
-        weights = {name: weights[name] for name in architecture.weight_shapes()}
+    networks, played_with = _played_with(architecture, weights, steps)
     return Snapshot(
-        networks={PI: architecture},
+        networks=networks,
         deployed=True,
-        weights={PI: weights, "trained": trained, **moments},
+        weights={**played_with, "trained": trained, **moments},
         counters={
             "optimiser_steps": steps,
             "actions": trained[f"layers.{len(architecture.trunk)}.bias"].size,  # of the policy, the first head
             "warned": int(warned),
         },
     )
+
+
+def _played_with(
+    architecture: Architecture, weights: Weights, steps: int
+) -> tuple[dict[str, Architecture], dict[str, Weights]]:
+    """The network that agents play with: after the first step with all heads, before with the hidden units."""
+    if not steps:
+        architecture = replace(architecture, heads=tuple(h for h in architecture.heads if h.kind == "hidden"))
+        weights = {name: weights[name] for name in architecture.weight_shapes()}
+    return {PI: architecture}, {PI: weights}
 
 
 def _network(architecture: Architecture, trained: Weights, settings: PiSettings, device: str) -> Network:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.learning.architecture import Architecture
-from noveltree.learning.deployment import Deployment
+from noveltree.learning.deployment import Deployment, digest_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Snapshot:
     @property
     def digest(self) -> str | None:
         """Identifies the networks that agents play with, bit for bit."""
-        return None if (deployment := self.deployment) is None else deployment.digest
+        return digest_of(self.deployment)
 
     def fits(self, first: Snapshot, actions: int) -> bool:
         """Whether it may be of the trial with so many actions that began with another one."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from noveltree.collection import Collected, Collector, Listener, Order, collect_all, make_collector
 from noveltree.episodes import Episode
-from noveltree.learning.deployment import Deployment, check_device
+from noveltree.learning.deployment import Deployment, check_device, digest_of
 from noveltree.records.run_directory import RunDirectory
 from noveltree.trial.checkpoint_state import check_fits, read_deployment
 
@@ -68,7 +68,7 @@ def frozen_episodes(
 
     Those that were recorded come first, the others when they are over.
     """
-    weights = None if deployment is None else deployment.digest
+    weights = digest_of(deployment)
     missing = []
     for index in range(count):
         path = run.evaluation_path(interval, index)

@@ -4,9 +4,9 @@ Each lane plays one episode after another. In a round every lane makes some deci
 lanes, what is new of their critical paths is learnt from, and an interval is closed once it has taken its
 interactions: networks are deployed, or taken back. A learner may want whole episodes, and its networks may be
 deployed after every round. A round follows from what was before it and from the seed, and there is a checkpoint,
-with the lookahead of every lane, after every round; where networks change with every round, after every tenth. So a
-trial that was killed loses at most that and ends with the same networks, bit for bit, whatever the number of
-processes.
+with the lookahead of every lane, after every round; where networks change with every round, after about 80
+decisions. So a trial that was killed loses at most that and ends with the same networks, bit for bit, whatever the
+number of processes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from noveltree.collection import Collected, Listener, Order, Paused, collect_all
 from noveltree.collection.orders import cut_path
 from noveltree.episodes import Episode
 from noveltree.errors import InputError
+from noveltree.learning.deployment import Deployment, digest_of
 from noveltree.learning.experience import CriticalPath, joined
 from noveltree.learning.learner import Losses
 from noveltree.learning.schedule import Interval, Schedule
@@ -33,8 +34,8 @@ from noveltree.simulators import StorableStates
 from noveltree.trial.checkpoint_state import CURRENT, pack, unpack
 from noveltree.trial.trial import Trial, check_finite, retain, rounded, training_tail
 
-#: Rounds from one checkpoint to the next, by when networks change: where that is often, rounds are short.
-_ROUNDS_BETWEEN_CHECKPOINTS = {"interval": 1, "round": 10}
+#: Decisions from one checkpoint to the next where networks change with every round, which is short then.
+_DECISIONS_BETWEEN_CHECKPOINTS = 80
 #: Purposes of the learner's random numbers.
 _ON_THE_WAY, _CLOSING = 5, 6
 
@@ -74,8 +75,10 @@ class _State:
     """A trial between two rounds."""
 
     schedule: Schedule
+    deployment: Deployment | None
+    """The networks that lanes play with."""
     current: Snapshot
-    """What is deployed."""
+    """Theirs, as of the last interval or checkpoint."""
     training: Snapshot
     """Where training goes on."""
     previous: Snapshot | None
@@ -117,7 +120,7 @@ class Lockstep:
         if not self._state.schedule.finished:
             self._recall()
         trial.collector.listener = Listener(interactions=trial.add_interactions)
-        trial.collector.deploy(self._state.current.deployment)
+        trial.collector.deploy(self._state.deployment)
         trial.tracker.spent = trial.tracker.replayed = self._interactions
 
     def train(self) -> None:
@@ -135,7 +138,7 @@ class Lockstep:
 
     def evaluate(self) -> list[Episode]:
         interval, count = self._state.schedule.interval, self._settings.evaluation_episodes
-        episodes = self._trial.evaluate_frozen(self._state.current.deployment, interval, count)
+        episodes = self._trial.evaluate_frozen(self._state.deployment, interval, count)
         self._trial.add_evaluation(episodes)
         return episodes
 
@@ -175,7 +178,7 @@ class Lockstep:
             state.losses[name] = total + sum(losses_of_round), count + len(losses_of_round)
         self._trial.tell(self._learner.notices)
         if self._loop.refresh == "round":
-            self._deploy(self._learner.snapshot())
+            self._deploy(self._learner.deployment())
         state.rounds += 1
         tracker.report()
 
@@ -190,21 +193,22 @@ class Lockstep:
         self._state.held.append(_Piece(collected.interval, collected.index, first, len(path)))
         return self._learner.take_in(path, rng=rng)
 
-    def _deploy(self, snapshot: Snapshot) -> None:
+    def _deploy(self, deployment: Deployment | None) -> None:
         """Let lanes go on with these networks."""
-        state, before = self._state, self._state.current.digest
-        state.current = snapshot
-        digest = snapshot.digest
+        state, before, digest = self._state, digest_of(self._state.deployment), digest_of(deployment)
+        state.deployment = deployment
         for lane in state.lanes:
             if not lane.steps:  # it is not begun yet
                 lane.interval, lane.weights = state.schedule.interval, digest
             elif digest is not None and digest != before:
                 lane.refreshed = (*lane.refreshed, (lane.steps, digest))
-        self._trial.collector.deploy(snapshot.deployment)
+        self._trial.collector.deploy(deployment)
 
     def _checkpoint_is_due(self, rounds: int) -> bool:
         """Whether there is a checkpoint after so many rounds."""
-        return rounds % _ROUNDS_BETWEEN_CHECKPOINTS[self._loop.refresh] == 0
+        if self._loop.refresh == "interval":
+            return True
+        return rounds % max(1, _DECISIONS_BETWEEN_CHECKPOINTS // (self._loop.lanes * self._loop.decisions)) == 0
 
     def _play(self) -> list[list[tuple[Collected, int]]]:
         """What each lane played in a round, and the interactions that each piece took.
@@ -243,7 +247,7 @@ class Lockstep:
     def _next_episode(self, lane: _Lane) -> _Lane:
         """The episode of a lane after this one: its index is the next that leaves the same remainder."""
         state = self._state
-        return _Lane(state.schedule.interval, lane.index + self._loop.lanes, state.current.digest)
+        return _Lane(state.schedule.interval, lane.index + self._loop.lanes, digest_of(state.deployment))
 
     def _record(self, lane: _Lane, collected: Collected, losses: Losses) -> None:
         """Write an episode that is over to its file and to the metrics."""
@@ -294,7 +298,8 @@ class Lockstep:
         dropped = 0 if verdict.accepted else len(state.held) - state.kept
         state.held = list(retain(learner, self._settings.retention, state.held, dropped))
         state.kept = len(state.held)
-        self._deploy(current)
+        state.current = current
+        self._deploy(current.deployment)
         state.spent, state.returns = 0, ()
         mean = interval.mean_return if interval.returns else None
         reward = state.reward / state.decisions
@@ -311,7 +316,7 @@ class Lockstep:
             tested=schedule.baseline is not None and schedule.closes_window(interval),
             p_value=verdict.p_value,
             **rounded(losses),
-            weights=current.digest,
+            weights=digest_of(state.deployment),
             reward_per_decision=round(reward, 6),
             seconds=round(seconds, 3),
         )
@@ -351,7 +356,8 @@ class Lockstep:
             return self._read(checkpoint)
         snapshot = trial.first_snapshot()
         lanes = [_Lane(1, index, snapshot.digest) for index in range(self._loop.lanes)]
-        return _State(Schedule(self._settings.schedule), snapshot, snapshot, None, snapshot, lanes)
+        schedule = Schedule(self._settings.schedule)
+        return _State(schedule, snapshot.deployment, snapshot, snapshot, None, snapshot, lanes)
 
     def _read(self, checkpoint: Checkpoint) -> _State:
         state, snapshots = checkpoint.state, unpack(checkpoint)
@@ -361,6 +367,7 @@ class Lockstep:
         assert anchor is not None
         return _State(
             schedule=Schedule.from_json(self._settings.schedule, state),
+            deployment=current.deployment,
             current=current,
             training=training,
             previous=snapshots["previous"],
@@ -384,6 +391,8 @@ class Lockstep:
         # Right after a deployment the same weights are in training.
         fresh = not state.spent and state.current.deployed
         state.training = state.current if fresh else self._learner.snapshot()
+        if self._loop.refresh == "round":
+            state.current = state.training
         arrays: Arrays = {
             f"lane.{number}": np.frombuffer(lane.paused.data, dtype=np.uint8)
             for number, lane in enumerate(state.lanes)
