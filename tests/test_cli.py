@@ -431,6 +431,12 @@ def test_a_disk_that_is_full_keeps_the_episodes_before(cli: Cli, monkeypatch: py
         (["corridor", "--out", "a_file"], 1, "Cannot write to a_file: Not a directory."),
         (["corridor", "--out", "a_file/below"], 1, "Cannot write to a_file/below: Not a directory."),
         (["corridor", "--bugdet", "5"], 2, "No such option: --bugdet"),
+        (
+            ["breakout", "--agent", "riw-d", "--risk-averse"],
+            2,
+            "Option '--risk-averse' requires an argument: no, parent or root. Add --help",
+        ),
+        (["corridor", "--budget"], 2, "Option '--budget' requires an argument. Add --help"),
         ([], 2, "Missing argument 'game'. Add --help to see what is possible."),
     ],
 )

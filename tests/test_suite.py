@@ -257,6 +257,13 @@ class TestEstimates:
         text = "\n".join([*lines, "training_interactions: 900"])
         assert all(each.seconds > 0 for each in estimate(plan_suite(parse_suite(text))))
 
+    def test_learners_that_cost_more_are_expected_to_take_longer(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("noveltree.benchmark.estimate._seconds_per_interaction", lambda protocol: 0.001)
+        lines = ("name: x", "games: [corridor]", "agents: [n-cpl, pi-iw]", "trials: 1", "evaluation_episodes: 1")
+        text = "\n".join([*lines, "training_interactions: 900"])
+        of_n_cpl, of_pi_iw = estimate(plan_suite(parse_suite(text)))
+        assert of_pi_iw.seconds / of_n_cpl.seconds == pytest.approx(1.6 / 1.46)
+
     def test_a_budget_of_seconds_is_its_own_estimate(self) -> None:
         text = TINY.replace("budget: 5", "budget: 0.5, budget_unit: seconds")
         assert estimate(plan_suite(parse_suite(text)))[0].seconds == 3 * 200 * 0.5

@@ -19,8 +19,9 @@ from noveltree.published import authors_curve
 
 #: How many games of a suite are tried.
 _GAMES = 2
-#: What an interaction of training costs if one of planning costs 1: `noveltree bench` measures both.
-_TRAINING = 1.46 / 1.13
+#: What an interaction of planning costs, as a ratio to the emulator's, and one of training, by the kind of learner:
+#: `noveltree bench` measures them. Others cost as much as CPL.
+_PLANNING, _TRAINING = 1.13, {"cpl": 1.46, "joint": 1.45, "pi": 1.6, "vae": 1.34}
 #: Bytes of an episode file per decision and besides, and of a trial's checkpoints of 84 x 84 screens.
 _BYTES_PER_STEP, _BYTES_PER_EPISODE, _BYTES_OF_CHECKPOINTS = 36, 2_500, 135_000_000
 #: Frames of an interaction that `relative_cost` is about.
@@ -100,7 +101,8 @@ def _estimate(trial: PlannedTrial, rates: dict[str, float]) -> Estimate:
     steps, seconds = work / budget.limit, work * rates[_key(protocol)]
     size = _size(steps / expected_steps(protocol), steps)
     if protocol.learning is not None:
-        seconds = seconds * _TRAINING + protocol.learning.training_seconds()
+        cost = _TRAINING.get(protocol.learning.kind, _TRAINING["cpl"])
+        seconds = seconds * cost / _PLANNING + protocol.learning.training_seconds()
         size += _BYTES_OF_CHECKPOINTS
     return Estimate(round(work), seconds, size)
 

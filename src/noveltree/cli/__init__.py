@@ -54,6 +54,14 @@ def _print_traceback(error: Exception) -> None:
     sys.stderr.write(printable("".join(traceback.format_exception(error)), lines=True))
 
 
+def _choices(error: Exception) -> str:
+    """What may be typed behind an option that came without, if that is one of a few names."""
+    from noveltree.cli.options import choices_of
+
+    choices = choices_of(getattr(error, "option_name", ""))
+    return f": {', '.join(choices[:-1])} or {choices[-1]}" if choices else ""
+
+
 def _explain(error: Exception) -> tuple[str, int]:
     """What to print of an error, and what to exit with."""
     import typer
@@ -63,6 +71,8 @@ def _explain(error: Exception) -> tuple[str, int]:
             return str(error), error.exit_code
         case typer.TyperException():  # of the arguments; without a message, help was printed instead
             message = error.format_message().rstrip(".")
+            if message.endswith("requires an argument"):
+                message += _choices(error)
             end = "" if message.endswith("?") else "."
             return f"{message}{end} Add --help to see what is possible." if message else "", error.exit_code
         case OSError():

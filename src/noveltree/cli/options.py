@@ -91,6 +91,14 @@ def chosen_learning(agent: str, preset: str, choices: Mapping[str, Any], more: I
     return with_choices(usual, tree, called=lambda name: options.get(name, _PART + name))
 
 
+def choices_of(option: str) -> tuple[str, ...]:
+    """The names that may be typed behind an option of planning, if it is a choice among some."""
+    for name, field in Settings.model_fields.items():
+        if option_of(name, field) == option and get_origin(field.annotation) is Literal:
+            return get_args(field.annotation)
+    return ()
+
+
 def _option(name: str, field: FieldInfo, default: str, *, panel: str) -> Any:
     kinds = [kind for part in parts_of(field.annotation) if (kind := kind_of(part))]
     description = ": ".join([field.description or "", *([", ".join(kinds)] if kinds else [])])
