@@ -90,6 +90,13 @@ def test_what_other_learners_cost(agent: str, cli: Cli) -> None:
     assert result["agent"] == agent
     assert 1 < result["median_collecting_ratio"] < result["median_learning_ratio"] < math.inf
     assert result["median_lockstep_ratio"] > 1
+    (cost,) = result["games"]
+    split = cost["split"]
+    # Even from a few decisions: a batch of 32 screens takes as long as some calls of the emulator.
+    assert split["learning on the way"] + split["learning at the end"] > 0.05
+    if agent == "pi-hiw":
+        assert split["novelty"] > 0
+        assert split["abstract states"] > 0
 
 
 def test_what_playing_with_a_run_costs(cli: Cli) -> None:

@@ -30,9 +30,11 @@ from noveltree.features import FeatureSet, Indices
 from noveltree.heuristics import Heuristic, Heuristics
 from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inputs import InputShape
+from noveltree.learning.learner import Learner
+from noveltree.learning.retention import Replay
 from noveltree.learning.snapshot import Snapshot
 from noveltree.learning.vae_settings import VaeSettings
-from noveltree.lookahead import NoveltyPruning, Planner
+from noveltree.lookahead import Hierarchical, NoveltyPruning, Planner
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.records.run_directory import RunDirectory
 from noveltree.simulators import Atari, AtariState, State
@@ -50,7 +52,7 @@ _RANDOM_DECISIONS = 64
 _WORKERS_DECISIONS = 10
 #: Transitions of an interval of the paper: 1,000,000 interactions, 100 per decision.
 _INTERVAL_TRANSITIONS = 10_000
-_SIMULATING, _NOVELTY = "simulating", "novelty"
+_SIMULATING, _NOVELTY, _ABSTRACT = "simulating", "novelty", "abstract states"
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +300,10 @@ class _Measurement:
                 for name in ("clear", "enter", "holds", "holder"):
                     setattr(table, name, self.timed(_NOVELTY, getattr(table, name)))
                 pruning.features = features
+            elif isinstance(planner, Hierarchical):
+                low_level = planner.low_level
+                low_level.features = _TimedFeatures(low_level.features, self)
+                low_level.states.number = self.timed(_ABSTRACT, low_level.states.number)  # type: ignore[method-assign]
             return planner
 
         return assemble
@@ -342,6 +348,8 @@ def _measure_learning(protocol: Protocol, snapshot: Snapshot, paths: Sequence[An
     learner.close_round(1, rng=rng)
     learner.close_interval(rng=rng)
     learner.keep(0)
+    if isinstance(protocol.learning.retention, Replay):  # which is full for most of the training
+        _fill(learner, paths)
     before = time.process_time()
     for path in paths:
         learner.take_in(path, rng=rng)
@@ -350,11 +358,15 @@ def _measure_learning(protocol: Protocol, snapshot: Snapshot, paths: Sequence[An
     before = time.process_time()
     learner.close_interval(rng=rng)
     at_the_end = time.process_time() - before
-    # An interval of the paper is held while it lasts: let the peak of memory show it.
+    _fill(learner, paths)  # an interval of the paper is held while it lasts: let the peak of memory show it
+    return {"learning on the way": on_the_way, "learning at the end": at_the_end}
+
+
+def _fill(learner: Learner, paths: Sequence[CriticalPath]) -> None:
+    """Let a learner hold as many transitions as an interval of the paper has."""
     while len(learner.experience) < _INTERVAL_TRANSITIONS:
         for path in paths:
             learner.experience.add(dataclasses.replace(path, observations=path.observations.copy()))
-    return {"learning on the way": on_the_way, "learning at the end": at_the_end}
 
 
 def _measure_workers(protocol: Protocol, at_once: int) -> float:
