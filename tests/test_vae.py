@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from noveltree.agents import get_agent
+from noveltree.agents import Settings, get_agent
 from noveltree.episodes import Play, drive, episode_rng
 from noveltree.errors import InputError, LearningError
 from noveltree.features import BprostFeatures, LatentFeatures
@@ -35,7 +35,7 @@ from noveltree.learning.vae_learner import VaeLearner
 from noveltree.learning.vae_settings import PaperEncoder, PretrainingSettings, SmallEncoder, VaeSettings
 from noveltree.lookahead import Interactions, LeafValues, NoveltyPruning, Rollouts, TestedWhenMet
 from noveltree.novelty import DepthTable
-from noveltree.simulators import Atari, Corridor, State
+from noveltree.simulators import Atari, AtariState, Corridor, State
 from noveltree.tree import Node
 
 SMALL = SmallEncoder().planes
@@ -374,6 +374,27 @@ def test_where_nothing_new_is_seen_every_action_is_tried_once() -> None:
     (decision,) = play.decisions
     assert (decision.interactions, decision.pruned, decision.solved, decision.depth) == (6, 6, True, 1)
     assert asked == [1] * 7, "the root and every child, when they are generated"
+
+
+@pytest.mark.parametrize(("risk_averse", "worth"), [("no", 0.0), ("parent", -500_000.0), ("root", -500_000.0)])
+def test_it_may_be_averse_to_the_loss_of_a_life(risk_averse: str, worth: float) -> None:
+    """Breakout with its last life but one, just before the ball is lost: whatever is done, the life is."""
+    simulator = Atari("breakout", tiles=True, screen=(128, 128))
+    state = last = simulator.start()
+    assert isinstance(last, AtariState)
+    lives = last.lives
+    while state.lives == lives:
+        last = state
+        state = simulator.step(last, 1).state  # the ball is served, and nobody moves
+        assert isinstance(state, AtariState)
+
+    def units(nodes: Any) -> np.ndarray:
+        return np.full((len(nodes), 7), 3.0, dtype=np.float32)
+
+    settings, rng = Settings(risk_averse=risk_averse, horizon=1), episode_rng(0, 0)
+    play = Play(simulator, get_agent("vae-iw"), settings=settings, budget=Interactions(50), rng=rng, start=last)
+    drive([play], Heuristics.of(units=units), decisions=1)
+    assert play.decisions[0].action_values == (worth,) * len(simulator.actions)
 
 
 def test_a_state_of_128_pixels_is_what_opencv_makes_of_the_screen_and_survives_storage() -> None:

@@ -6,6 +6,7 @@ import dataclasses
 
 from noveltree.agents.agent import Agent
 from noveltree.agents.planners import RIW_C, RIW_D, RIW_PLUS, UNPRUNED, action_set
+from noveltree.agents.rules import planning_reward
 from noveltree.agents.settings import LARGEST_HORIZON, Settings
 from noveltree.errors import InputError
 from noveltree.features import BprostFeatures, FeatureSet, LatentFeatures, UnitFeatures, make_abstraction
@@ -22,8 +23,10 @@ from noveltree.lookahead import (
     Hierarchical,
     LeafValues,
     LowLevelSearch,
+    MarkedNode,
     NoveltyPruning,
     Planner,
+    PlanningValues,
     Pruning,
     Puct,
     Rollouts,
@@ -175,7 +178,11 @@ def _over_screens(features: FeatureSet, start: State, settings: Settings) -> Pla
     if not isinstance(start, AtariState):
         raise InputError("vae-iw plays Atari games only: it learns what is seen on their screens.")
     pruning = NoveltyPruning(features, DepthTable(), TestedWhenMet())
-    return Rollouts(pruning, settings.horizon, LeafValues(settings.discount), actions=action_set(settings))
+    actions = action_set(settings)
+    if settings.risk_averse == "no":
+        return Rollouts(pruning, settings.horizon, LeafValues(settings.discount), actions=actions)
+    backup = PlanningValues(planning_reward(settings.risk_averse, start), settings.discount)
+    return Rollouts(pruning, settings.horizon, backup, node_type=MarkedNode, actions=actions)
 
 
 # Dittadi et al. (2021). Until there is an encoder, screens are collected with B-PROST features.
@@ -185,7 +192,7 @@ VAE_IW = Agent(
     novelty="depth",
     assemble=_vae_iw,
     untrained=_collecting,
-    uses=("latent_threshold", "horizon", "discount", "cache", "tie_breaking", "samples", "actions"),
+    uses=("latent_threshold", "horizon", "discount", "cache", "tie_breaking", "samples", "actions", "risk_averse"),
     defaults={"horizon": LARGEST_HORIZON, "discount": 0.99},
     heads=(UNITS,),
 )

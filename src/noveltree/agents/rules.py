@@ -46,7 +46,7 @@ def rollouts_by_rules(start: State, settings: Settings, make_table: Callable[[],
             "worth their termination cost: choose them, or a width, a worth of pruned leaves or exact duplicates, "
             "but not both."
         )
-    reward = _planning_reward(settings.risk_averse, start)
+    reward = planning_reward(settings.risk_averse, start)
     table = Subtables(make_table, reward) if settings.subtables else make_table()
     features = make_features(settings.features, start, settings.bins)
     return assemble_rules(NoveltyPruning(features, table, CACHED_NODES[settings.cached_nodes]), settings, reward)
@@ -66,7 +66,8 @@ def assemble_rules(by_novelty: NoveltyPruning, settings: Settings, reward: Plann
     return pruning, backup
 
 
-def _planning_reward(risk_averse: str, start: State) -> PlanningReward:
+def planning_reward(risk_averse: str, start: State) -> PlanningReward:
+    """What the lookahead takes for the reward of an action."""
     if risk_averse == "no":
         return true_reward
     if not isinstance(start, AtariState):
