@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from noveltree.errors import InputError
 from noveltree.lookahead import (
     Duplicates,
     LeafValues,
@@ -188,6 +189,35 @@ class TestOneLife:
             node.termination_cost = 4.0
         life = OneLife(NoPruning())
         assert LeafValues(pruned=life.worths).action_values(lookahead) == [0.0, 5.0]
+
+    def test_a_life_may_cost_what_some_actions_pay_in_the_mean(self) -> None:
+        """The four actions of the lookahead pay 0, 1, 0 and 0: a quarter in the mean."""
+        lookahead, _ = self.planned(self.WORLD)
+        life = OneLife(NoPruning(), price=8.0)
+        assert LeafValues(pruned=life.worths, ends=life.ends).action_values(lookahead) == [-2.0, 1.0]
+
+    def test_the_last_life_costs_as_much(self) -> None:
+        """As above, but the episode is over in state 1, and left pays 3: in the mean 1, and a life costs 8."""
+        world = MortalWorld(
+            table=[[(1, 3.0), (2, 1.0)], [(1, 0.0), (1, 0.0)], [(2, 0.0), (2, 0.0)]],
+            terminal=frozenset({1}),
+            alive=[1, 0, 1],
+        )
+        lookahead, values = self.planned(world)
+        assert values == [3.0, 1.0]
+        life = OneLife(NoPruning(), price=8.0)
+        assert LeafValues(pruned=life.worths, ends=life.ends).action_values(lookahead) == [3.0 - 8.0, 1.0]
+
+    def test_where_actions_cost_something_a_life_costs_nothing(self) -> None:
+        world = MortalWorld(table=[[(1, 0.0), (2, -1.0)], [(1, 0.0)] * 2, [(2, 0.0)] * 2], alive=[2, 1, 2])
+        lookahead, _ = self.planned(world)
+        life = OneLife(NoPruning(), price=8.0)
+        assert LeafValues(pruned=life.worths, ends=life.ends).action_values(lookahead) == [0.0, -1.0]
+
+    def test_a_price_without_one_life_is_refused(self) -> None:
+        with pytest.raises(InputError, match="A life has a price where lookaheads end with it: choose --lives one"):
+            make_protocol("corridor", agent="riw-c", price_of_life=10.0)
+        assert make_protocol("corridor", agent="riw-plus", price_of_life=10.0).price_of_life == 10.0
 
     def test_with_the_rules_of_bandres_too(self) -> None:
         life = OneLife(NoPruning())

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from noveltree.agents.agent import Agent
 from noveltree.agents.rules import RULES, rollouts_by_rules, rules_are_chosen
 from noveltree.agents.settings import FEATURES, Settings
+from noveltree.errors import InputError
 from noveltree.features import FeatureSet, PairFeatures, make_features
 from noveltree.lookahead import (
     CACHED_NODES,
@@ -44,7 +45,10 @@ from noveltree.simulators import State
 from noveltree.tree import Lookahead, Node
 
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes", "samples")
-_ROLLOUTS = (*_SEARCH, "reward_weight", "rollout_cap", "duplicates", "exact_duplicates", "lives", "actions")
+_ROLLOUTS = (
+    *_SEARCH,
+    *("reward_weight", "rollout_cap", "duplicates", "exact_duplicates", "lives", "price_of_life", "actions"),
+)
 _NOVELTY = (*FEATURES, "width", "pruned_leaves")
 
 
@@ -80,10 +84,13 @@ def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.
     if settings.exact_duplicates:
         pruning = duplicates = ExactDuplicates(pruning, worths)
         worths = duplicates.worths
+    backup = LeafValues(settings.discount, reward_weight, worths)
+    if settings.price_of_life and settings.lives != "one":
+        raise InputError("A life has a price where lookaheads end with it: choose --lives one, too.")
     if settings.lives == "one":
-        pruning = life = OneLife(pruning, worths)
-        worths = life.worths
-    return pruning, LeafValues(settings.discount, reward_weight, worths)
+        pruning = life = OneLife(pruning, worths, settings.price_of_life)
+        backup = dataclasses.replace(backup, pruned=life.worths, ends=life.ends)
+    return pruning, backup
 
 
 def _features(start: State, settings: Settings) -> FeatureSet:

@@ -154,6 +154,12 @@ class Settings(SettingsModel):
         "whether lookaheads go on behind the loss of a life: all; or one, where they end there",
         default="all",
     )
+    price_of_life: float = setting(
+        "what the loss of a life costs where lookaheads end there: so many times what an action of the lookahead "
+        "pays in the mean",
+        default=0.0,
+        ge=0.0,
+    )
     width: int = setting(
         "how many features make a node novel together: 1, or 2, where features are few", default=1, ge=1, le=2
     )

@@ -14,7 +14,7 @@ from typing import Protocol
 from noveltree.lookahead.marked_node import MarkedNode
 from noveltree.lookahead.planner import ActionValues
 from noveltree.lookahead.planning_rewards import PlanningReward, true_reward
-from noveltree.lookahead.pruned_leaves import PrunedLeaves, termination_costs
+from noveltree.lookahead.pruned_leaves import PrunedLeaves, nothing, termination_costs
 from noveltree.lookahead.questions import VALUE, Planning, ask
 from noveltree.tree import Lookahead, Node, outcomes
 
@@ -40,25 +40,29 @@ class LeafValues:
     With a `reward_weight` w below 1 the reward of an action d steps below the root counts w^d as much. A discount
     makes a distant leaf worth less; this does not, so that values do not favour short paths.
 
-    What a leaf is worth that was `pruned` is a part. If all that is below the root is left out, nothing is.
+    What a leaf is worth that was `pruned` is a part, and so is what one is worth where the episode `ends`. If all
+    that is below the root is left out, nothing is.
     """
 
     discount: float = 1.0
     reward_weight: float = 1.0
     pruned: PrunedLeaves = termination_costs
+    ends: PrunedLeaves = nothing
 
     def ask(self, lookahead: Lookahead) -> Planning:
         if lookahead.termination_cost is None:
             yield from _ask_values(node for node in lookahead.nodes() if node.is_leaf())
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
-        worth = self.pruned(lookahead, self.discount)
+        worth, end = self.pruned(lookahead, self.discount), self.ends(lookahead, self.discount)
         for node in reversed(list(lookahead.nodes())):
             best = _best_child(node, self.discount, self.reward_weight ** lookahead.depth(node))
-            if best is None and not node.terminal:
+            if best is None and node.terminal:
+                best = end(node)
+            elif best is None:
                 assert node.termination_cost is not None, "a leaf was backed up before it was evaluated"
                 best = node.termination_cost if node.novel else worth(node)
-            node.value = best or 0.0
+            node.value = best
         if lookahead.root.value == -math.inf:
             return LeafValues(self.discount, self.reward_weight).action_values(lookahead)
         values = _values_of_children(lookahead.root, self.discount)
