@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
+from noveltree.agents import get_agent
 from noveltree.errors import InputError
 from noveltree.lookahead import (
     Duplicates,
     LeafValues,
     MarkedNode,
+    MeanLeaves,
     NoPruning,
     OneLife,
     PlanningValues,
@@ -23,7 +25,7 @@ from noveltree.lookahead import (
 )
 from noveltree.protocol import make_protocol, play_episode
 from noveltree.records import read_episode
-from noveltree.simulators import State, Transition
+from noveltree.simulators import Corridor, State, Transition
 from noveltree.tree import UNIFORM, Lookahead, Node, Probabilities
 from tests.support.worlds import BINARY, ScriptedRng, TableState, TableWorld, grow, tree_of
 
@@ -127,6 +129,69 @@ class TestDuplicates:
             children = [sum(child is not None for child in node.children) for node in lookahead.nodes()]
             superfluous.append(sum(count - 1 for count in children if count > 1))
         assert superfluous[1] <= superfluous[0] / 2
+
+
+class TestMeanLeaves:
+    """0 -left-> 1 (+1) -left-> 3 (+4), -right-> 4; 0 -right-> 2 (+2). Leaves 3, 4 and 2 are worth 10, 20 and 9.
+
+    The best way left pays 1 + 4; its leaves are worth 15 in the mean. Right pays 2, and its leaf is worth 9.
+    """
+
+    WORLD = TableWorld([[(1, 1.0), (2, 2.0)], [(3, 4.0), (4, 0.0)], *[[(5, 0.0)] * 2] * 4])
+    WORTH: ClassVar = {2: 9.0, 3: 10.0, 4: 20.0}
+
+    @pytest.fixture
+    def lookahead(self) -> Lookahead:
+        lookahead = Lookahead(self.WORLD, self.WORLD.start(), base_policy=UNIFORM, termination_cost=0.0)
+        left = lookahead.expand(lookahead.root, LEFT)
+        for node, action in ((left, LEFT), (left, RIGHT), (lookahead.root, RIGHT)):
+            lookahead.expand(node, action)
+        for node in lookahead.nodes():
+            node.termination_cost = self.WORTH.get(node.state.name, 99.0)  # type: ignore[attr-defined]
+        return lookahead
+
+    def test_rewards_are_the_best_and_leaves_the_mean(self, lookahead: Lookahead) -> None:
+        assert LeafValues().action_values(lookahead) == [1.0 + 20.0, 2.0 + 9.0]
+        assert MeanLeaves().action_values(lookahead) == [1.0 + 4.0 + 15.0, 2.0 + 9.0]
+
+    def test_so_is_the_value_of_every_node(self, lookahead: Lookahead) -> None:
+        MeanLeaves().action_values(lookahead)
+        assert {path: node.value for path, node in tree_of(lookahead).items()} == {
+            (): 5.0 + (10.0 + 20.0 + 9.0) / 3,
+            (0,): 4.0 + 15.0,
+            (1,): 9.0,
+            (0, 0): 10.0,
+            (0, 1): 20.0,
+        }
+
+    def test_both_are_discounted(self, lookahead: Lookahead) -> None:
+        values = MeanLeaves(LeafValues(discount=0.5)).action_values(lookahead)
+        assert values == [1.0 + 0.5 * 4.0 + 0.25 * 15.0, 2.0 + 0.5 * 9.0]
+
+    def test_leaves_where_a_life_is_lost_count(self, lookahead: Lookahead) -> None:
+        """One of the two leaves left is worth nothing, the other 10: 5 in the mean."""
+        tree_of(lookahead)[0, 1].novel = False
+        lost = LeafValues(pruned=lambda lookahead, discount: lambda node: 0.0)
+        assert MeanLeaves(lost).action_values(lookahead) == [1.0 + 4.0 + 5.0, 2.0 + 9.0]
+
+    def test_where_leaves_are_worth_nothing_it_is_the_paper_s(self, lookahead: Lookahead) -> None:
+        for node in lookahead.nodes():
+            node.termination_cost = 0.0
+        assert MeanLeaves().action_values(lookahead) == LeafValues().action_values(lookahead) == [5.0, 2.0]
+
+    def test_an_action_that_was_not_tried_has_no_value(self) -> None:
+        lookahead = Lookahead(self.WORLD, self.WORLD.start(), base_policy=UNIFORM, termination_cost=0.0)
+        assert MeanLeaves().action_values(lookahead) == [None, None]
+        lookahead.expand(lookahead.root, RIGHT)
+        assert MeanLeaves().action_values(lookahead) == [None, 2.0]
+
+    def test_it_is_chosen_by_a_setting(self) -> None:
+        protocol = make_protocol("corridor", agent="n-cpl-plus", leaf_values="mean")
+        planner = get_agent("n-cpl-plus").assemble(Corridor().start(), protocol.settings())
+        assert isinstance(planner, Rollouts)
+        assert isinstance(planner.backup, MeanLeaves)
+        with pytest.raises(InputError, match="A mean of all leaves leaves none out"):
+            make_protocol("corridor", agent="riw-c", leaf_values="mean", pruned_leaves="left-out")
 
 
 class MortalState(TableState):

@@ -24,6 +24,7 @@ from noveltree.lookahead import (
     LeafValues,
     LearntActions,
     MarkedNode,
+    MeanLeaves,
     NoLookahead,
     NoPruning,
     NoveltyPruning,
@@ -47,7 +48,8 @@ from noveltree.tree import Lookahead, Node
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes", "samples")
 _ROLLOUTS = (
     *_SEARCH,
-    *("reward_weight", "rollout_cap", "duplicates", "exact_duplicates", "lives", "price_of_life", "actions"),
+    *("reward_weight", "rollout_cap", "duplicates", "exact_duplicates", "actions"),
+    *("lives", "price_of_life", "leaf_values"),
 )
 _NOVELTY = (*FEATURES, "width", "pruned_leaves")
 
@@ -78,7 +80,7 @@ def action_set(settings: Settings) -> ActionSet:
     return LearntActions() if settings.actions == "learnt" else AllActions()
 
 
-def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.0) -> tuple[Pruning, LeafValues]:
+def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.0) -> tuple[Pruning, Backup]:
     """A pruning, with the rules around it that are chosen, and a backup that knows what pruned leaves are worth."""
     worths = make_pruned_leaves(settings.pruned_leaves, settings.horizon)
     if settings.exact_duplicates:
@@ -90,6 +92,10 @@ def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.
     if settings.lives == "one":
         pruning = life = OneLife(pruning, worths, settings.price_of_life)
         backup = dataclasses.replace(backup, pruned=life.worths, ends=life.ends)
+    if settings.leaf_values == "mean":
+        if settings.pruned_leaves == "left-out":
+            raise InputError("A mean of all leaves leaves none out: choose other pruned leaves, or the best leaf.")
+        return pruning, MeanLeaves(backup)
     return pruning, backup
 
 

@@ -160,6 +160,11 @@ class Settings(SettingsModel):
         default=0.0,
         ge=0.0,
     )
+    leaf_values: Literal["best", "mean"] = setting(
+        "whether what a leaf is worth is part of the best way below an action: best; or whether the mean of all "
+        "leaves below it is added to the best sum of rewards there: mean",
+        default="best",
+    )
     width: int = setting(
         "how many features make a node novel together: 1, or 2, where features are few", default=1, ge=1, le=2
     )

@@ -18,6 +18,7 @@ from noveltree.lookahead.action_set import LearntActions as LearntActions
 from noveltree.lookahead.backup import Backup as Backup
 from noveltree.lookahead.backup import GreatestValues as GreatestValues
 from noveltree.lookahead.backup import LeafValues as LeafValues
+from noveltree.lookahead.backup import MeanLeaves as MeanLeaves
 from noveltree.lookahead.backup import PlanningValues as PlanningValues
 from noveltree.lookahead.best_first import BestFirst as BestFirst
 from noveltree.lookahead.best_first import Order as Order

@@ -55,7 +55,7 @@ class OneLife:
     def _priced(self, lookahead: Lookahead, other: Worth) -> Worth:
         """A life is to be paid for where it is lost; elsewhere a leaf is worth what `other` says."""
         cost = self.price * max(0.0, _mean_reward(lookahead)) if self.price else 0.0
-        return lambda node: -cost if _lost(lookahead, node) else other(node)
+        return lambda node: 0.0 - cost if _lost(lookahead, node) else other(node)
 
     def _label(self, lookahead: Lookahead, node: Node) -> None:
         if _lost(lookahead, node):
