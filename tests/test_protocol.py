@@ -110,6 +110,8 @@ OTHERS: dict[str, Any] = {
     "pruned_leaves": "left-out",
     "exact_duplicates": True,
     "lives": "one",
+    "price_of_life": 9.0,
+    "leaf_values": "mean",
     "width": 2,
     "cells": 1_000,
     "known_after": 5,
