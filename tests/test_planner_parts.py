@@ -190,8 +190,9 @@ class TestMeanLeaves:
         planner = get_agent("n-cpl-plus").assemble(Corridor().start(), protocol.settings())
         assert isinstance(planner, Rollouts)
         assert isinstance(planner.backup, MeanLeaves)
-        with pytest.raises(InputError, match="A mean of all leaves leaves none out"):
-            make_protocol("corridor", agent="riw-c", leaf_values="mean", pruned_leaves="left-out")
+        for leaving_out in ({"pruned_leaves": "left-out"}, {"exact_duplicates": True}):
+            with pytest.raises(InputError, match="A mean of all leaves leaves none out"):
+                make_protocol("corridor", agent="riw-c", leaf_values="mean", **leaving_out)
 
 
 class MortalState(TableState):

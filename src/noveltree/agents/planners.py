@@ -93,8 +93,11 @@ def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.
         pruning = life = OneLife(pruning, worths, settings.price_of_life)
         backup = dataclasses.replace(backup, pruned=life.worths, ends=life.ends)
     if settings.leaf_values == "mean":
-        if settings.pruned_leaves == "left-out":
-            raise InputError("A mean of all leaves leaves none out: choose other pruned leaves, or the best leaf.")
+        if settings.pruned_leaves == "left-out" or settings.exact_duplicates:
+            raise InputError(
+                "A mean of all leaves leaves none out: choose other pruned leaves and no exact duplicates, or the "
+                "best leaf."
+            )
         return pruning, MeanLeaves(backup)
     return pruning, backup
 
