@@ -11,7 +11,7 @@ A cell has the mean, its 95% interval, the number of episodes, and p of Welch's 
 from __future__ import annotations
 
 import argparse
-import math
+import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def _mean_ratio(agent: AgentScores, first: AgentScores) -> str:
         for game, sample in agent.samples.items()
         if game in first.samples and sample.mean > 0 and first.samples[game].mean > 0
     ]
-    return f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f} ({len(ratios)} games)" if ratios else "-"
+    return f"{statistics.geometric_mean(ratios):.2f} ({len(ratios)} games)" if ratios else "-"
 
 
 if __name__ == "__main__":

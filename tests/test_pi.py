@@ -403,6 +403,21 @@ def test_a_checkpoint_may_have_more_heads_than_the_first_but_no_other_trunk_and_
     assert not replace(later, networks={PI: wide}).fits(first, 2)
 
 
+def test_what_is_deployed_is_what_a_snapshot_has() -> None:
+    """Before the first step, when it has no heads yet, and after it."""
+    settings, rng = PiSettings(batch=2, warm_up=2), np.random.default_rng(0)
+    learner = PiLearner(initial_snapshot(VECTOR, 2, settings, rng=rng), settings)
+    deployed = []
+    for _ in range(2):
+        deployment, snapshot = learner.deployment(), learner.snapshot()
+        assert deployment.digest == snapshot.digest
+        assert deployment.architectures == snapshot.networks
+        deployed.append(deployment.digest)
+        learner.take_in(path([0.0] * 5), rng=rng)
+        learner.close_round(1, rng=rng)
+    assert deployed[0] != deployed[1]
+
+
 @pytest.mark.parametrize("agent", TARGETS)
 def test_training_that_is_cut_off_again_and_again_ends_with_the_same_networks(agent: str, tmp_path: Path) -> None:
     chosen = protocol("corridor", agent, **CORRIDOR)
