@@ -26,8 +26,9 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` to machine code when it is first called, and keep the result on disk.
 
     Floating-point arithmetic is left as it is written: kernels must agree bit for bit with their reference.
+    Divisors are not tested for zero, as in NumPy: loops that test them are not made of vector instructions.
     """
-    compiled: Any = numba.njit(nogil=True, fastmath=False)(function)
+    compiled: Any = numba.njit(nogil=True, fastmath=False, error_model="numpy")(function)
     if (cache := _cache(function)) is not None:
         compiled._cache = cache
     return cast("Callable[P, R]", compiled)

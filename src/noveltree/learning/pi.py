@@ -21,7 +21,7 @@ from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.learner import Learner, Losses
 from noveltree.learning.networks import Network
-from noveltree.learning.optimiser import read_moments, steps_of, write_moments, zero_moments
+from noveltree.learning.optimiser import RMSprop, read_moments, steps_of, write_moments, zero_moments
 from noveltree.learning.pi_settings import PiSettings, ReturnSettings
 from noveltree.learning.renormalisation import Renormalisation, folded
 from noveltree.learning.snapshot import Snapshot
@@ -48,12 +48,11 @@ class PiLearner(Learner):
         trained, counters = snapshot.weights["trained"], snapshot.counters
         self._architecture = architecture_for(snapshot.networks[PI].input, counters["actions"], self.settings)
         self.network = _network(self._architecture, trained, self.settings, self._device)
-        self._optimiser = torch.optim.RMSprop(
+        self._optimiser = RMSprop(
             self.network.parameters(),
             lr=self.settings.learning_rate,
             alpha=self.settings.decay,
             eps=self.settings.epsilon,
-            foreach=True,
         )
         write_moments(self.network, self._optimiser, snapshot.weights, counters["optimiser_steps"])
         self._warned = bool(counters["warned"])
@@ -107,12 +106,7 @@ class PiLearner(Learner):
             total = total + self.settings.returns.weight * losses[VALUE]
         self._optimiser.zero_grad(set_to_none=True)
         total.backward()  # type: ignore[no-untyped-call]
-        # The gradient of half the sum of squares is the parameters themselves; clipping counts it in.
-        for parameter in self.network.parameters():
-            assert parameter.grad is not None
-            parameter.grad.add_(parameter.detach(), alpha=self.settings.regularisation)
-        nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.gradient_norm)
-        self._optimiser.step()
+        self._optimiser.descend(regularisation=self.settings.regularisation, norm=self.settings.gradient_norm)
         return {name: float(loss.detach()) for name, loss in losses.items()}
 
     def _policies_of(self, path: CriticalPath) -> NDArray[np.float32]:
@@ -157,7 +151,7 @@ def initial_snapshot(
     network = _network(architecture, {f"layers.{name}": array for name, array in weights.items()}, settings, "cpu")
     trained = {name: tensor.numpy().copy() for name, tensor in network.state_dict().items()}
     parameters = {name: trained[name] for name, _ in network.named_parameters()}
-    moments = zero_moments(parameters, torch.optim.RMSprop)
+    moments = zero_moments(parameters, RMSprop)
     return _snapshot(architecture, weights, trained, moments, steps=0, warned=False)
 
 
