@@ -48,7 +48,7 @@ from noveltree.tree import Lookahead, Node
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes", "samples")
 _ROLLOUTS = (
     *_SEARCH,
-    *("reward_weight", "rollout_cap", "duplicates", "exact_duplicates", "actions"),
+    *("reward_weight", "rollout_cap", "duplicates", "exact_duplicates", "known_transitions", "actions"),
     *("lives", "price_of_life", "leaf_values"),
 )
 _NOVELTY = (*FEATURES, "width", "pruned_leaves")

@@ -56,6 +56,11 @@ class Settings(SettingsModel):
         "whether an action is left out that has led to the same state as another one elsewhere in the lookahead",
         default=False,
     )
+    known_transitions: Literal["counted", "free"] = setting(
+        "whether what an action leads to counts as an interaction although it is known, from another node with the "
+        "same state: counted, or free, where the simulator is not called; for simulators that can tell",
+        default="counted",
+    )
     table: Literal["classic", "depth"] = setting(
         "by which novelty nodes are pruned, where both are at hand: classic or depth", default="classic"
     )

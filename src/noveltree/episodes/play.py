@@ -84,6 +84,7 @@ class Play:
             node_type=self._planner.node_type,
             rng=rng,
             samples=self._settings.samples,
+            free=self._settings.known_transitions == "free",
         )
         if self.chance is not None:
             check_chance(self._planner, agent.name)

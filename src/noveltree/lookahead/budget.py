@@ -32,6 +32,11 @@ class Budget(Protocol):
         ...
 
 
+#: Transitions that may come for free with each interaction: in a small world all are known soon, and rollouts
+#: that cost nothing would never end.
+_FREE_PER_INTERACTION = 10
+
+
 @dataclass(frozen=True, slots=True)
 class Interactions:
     """At most `limit` calls of the simulator. What is not spent is not carried over."""
@@ -46,7 +51,8 @@ class Interactions:
         return self  # nothing but the lookahead's own count changes within a time step
 
     def exhausted(self, lookahead: Lookahead, *, besides: int = 0) -> bool:
-        return lookahead.interactions + besides >= self.limit
+        spent = lookahead.interactions + besides >= self.limit
+        return spent or lookahead.for_free >= _FREE_PER_INTERACTION * self.limit
 
 
 def frames(limit: int, *, frame_skip: int) -> Interactions:
@@ -87,7 +93,7 @@ class _Bound:
     nodes: int
 
     def exhausted(self, lookahead: Lookahead, *, besides: int = 0) -> bool:
-        nodes = lookahead.cached + lookahead.interactions
+        nodes = lookahead.cached + lookahead.interactions + lookahead.for_free
         return nodes >= self.nodes or self.meter.exhausted(lookahead, besides=besides)
 
 
@@ -109,5 +115,6 @@ class _Stopwatch:
         # The longest of the recent interactions; a single hiccup is forgotten within a few dozen.
         self._longest = max(0.95 * self._longest, now - self._last)
         self._last = now
-        closing = (lookahead.cached + lookahead.interactions) * self._CLOSING_SECONDS_PER_NODE
+        nodes = lookahead.cached + lookahead.interactions + lookahead.for_free
+        closing = nodes * self._CLOSING_SECONDS_PER_NODE
         return now + self._longest + closing >= self._deadline

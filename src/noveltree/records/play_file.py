@@ -159,6 +159,7 @@ def decode_play(
             node_type=play.lookahead.node_type,
             rng=play.rng,
             samples=play.lookahead.samples,
+            free=play.lookahead.free,
         )
         if lookahead.root.time != len(paused.decisions):
             raise RecordError("Its lookahead does not stand where its decisions lead.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any, Literal
 
 import ale_py
@@ -128,6 +128,11 @@ class Atari:
         reward = emulator.act(self._legal[action])
         child = self._observe(previous=state.tiles)
         return Transition(child, float(reward), emulator.game_over(False))
+
+    def identity(self, state: State) -> Hashable:
+        """The snapshot, and the tiles of its screen, which its successors remember."""
+        assert isinstance(state, AtariState)
+        return state.snapshot if state.tiles is None else (state.snapshot, state.tiles.tobytes())
 
     def revisit(self, state: State) -> object:
         assert isinstance(state, AtariState)

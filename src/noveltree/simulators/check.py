@@ -16,7 +16,7 @@ import numpy as np
 
 from noveltree.errors import InputError, NotDeterministicError, SimulatorError
 from noveltree.simulators.findings import Findings, look_at
-from noveltree.simulators.simulator import Draw, Simulator, State, Transition, chance_of
+from noveltree.simulators.simulator import Draw, KnowsTwins, Simulator, State, Transition, chance_of
 from noveltree.wording import counted
 
 _BRANCH_LENGTH = 3
@@ -110,6 +110,7 @@ def check_transitions(
         _replay(simulator, number, walk)
         _replay_among_branches(simulator, number, walk, rng=rng)
         _check_draws(simulator, number, walk, rng=rng)
+        _check_twins(simulator, number, walk, rng=rng)
         _check_unchanged(number, walk)
         walked.walks, walked.compared = number, len(walked.transitions)
         walked.cut_short |= len(walk.actions) < length and not walk.transitions[-1].terminal
@@ -267,6 +268,26 @@ def _check_draws(simulator: Simulator, number: int, walk: _Walk, *, rng: np.rand
             )
         if first.certain and (what := difference(first.transition, elsewhere.transition)):
             raise SimulatorError(f"{where}: the outcome is said to be certain, but with other dice {what}.")
+
+
+def _check_twins(simulator: Simulator, number: int, walk: _Walk, *, rng: np.random.Generator) -> None:
+    """Where another action leads to the same state, by its identity, one action must do the same in both."""
+    if not isinstance(simulator, KnowsTwins):
+        return
+    for step, (state, action, taken) in enumerate(zip(walk.states, walk.actions, walk.transitions, strict=True)):
+        other, then = rng.integers(len(simulator.actions), size=2).tolist()
+        where = _where(simulator, number, step, action)
+        elsewhere = _step(simulator, state, other, where)
+        if taken.terminal or elsewhere.terminal:
+            continue
+        if simulator.identity(taken.state) != simulator.identity(elsewhere.state):
+            continue
+        twins = (_step(simulator, twin.state, then, where) for twin in (taken, elsewhere))
+        if what := difference(*twins):
+            raise SimulatorError(
+                f"{where}: action {other} leads to a state of the same identity, but after action {then} {what}; "
+                "identity must tell all states apart in which actions do not do the same."
+            )
 
 
 def _wander(simulator: Simulator, state: State, where: str, *, rng: np.random.Generator) -> None:

@@ -6,7 +6,7 @@ A simulator is anything with `actions`, `start`, `step` and `close`. Planners ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -126,6 +126,15 @@ class TellsApart(Protocol):
 
     def key(self, state: State) -> bytes:
         """The same for two outcomes of an action exactly if they are the same state."""
+        ...
+
+
+@runtime_checkable
+class KnowsTwins(Protocol):
+    """What a simulator may add that can tell when two states are one, so that no transition is simulated twice."""
+
+    def identity(self, state: State) -> Hashable:
+        """Equal for two states only if every action does the same in both: pays, ends and is observed alike."""
         ...
 
 

@@ -8,6 +8,7 @@ executed both are the same, so that all chance is in the number of frames that i
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import ale_py
@@ -80,6 +81,9 @@ class StickyAtari(Atari):
         """Certain if the action is the one that was executed last: it is executed in every frame."""
         certain = self.last_action(state) == self._legal[action].value
         return Draw(self._after(state, self._executed(state, action, dice)), certain)
+
+    def identity(self, state: State) -> Hashable:
+        return super().identity(state), self.last_action(state)
 
     def key(self, state: State) -> bytes:
         """The snapshot, and the action that may be repeated."""

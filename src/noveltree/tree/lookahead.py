@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from noveltree.errors import InputError, NoveltreeError, SimulatorError
-from noveltree.simulators.simulator import Draw, Simulator, State, TellsApart, Transition, chance_of
+from noveltree.simulators.simulator import Draw, KnowsTwins, Simulator, State, TellsApart, Transition, chance_of
 from noveltree.tree import drawing, widget
 from noveltree.tree.base_policy import BasePolicy
+from noveltree.tree.known_transitions import KnownTransitions
 from noveltree.tree.node import HISTORY, Node, outcomes
 
 #: Dice are drawn from 0 to here.
@@ -38,8 +39,12 @@ class Lookahead:
         node_type: type[Node] = Node,
         rng: np.random.Generator | None = None,
         samples: int = 1,
+        free: bool = False,
     ) -> None:
-        """`rng` is needed where there is chance; `samples`: how many draws make an action known well enough."""
+        """`rng` is needed where there is chance; `samples`: how many draws make an action known well enough.
+
+        `free`: whether a transition that is known, because its state was met by another way, is no interaction.
+        """
         self.simulator = simulator
         self._chance = chance_of(simulator)
         if self._chance is not None and rng is None:
@@ -48,6 +53,9 @@ class Lookahead:
         #: By what states are told apart.
         self.key = simulator.key if isinstance(simulator, TellsApart) else _observed
         self.samples = samples
+        self.free = free
+        twins = simulator if isinstance(simulator, KnowsTwins) and self._chance is None else None
+        self._known = None if twins is None else KnownTransitions(twins.identity)
         self._actions = len(simulator.actions)
         #: What a new node's base policy and termination cost are; None if they have to be asked for.
         self.base_policy = base_policy
@@ -58,8 +66,10 @@ class Lookahead:
         #: Nodes that were generated in this episode.
         self.generated = 0
         self.root = self._node(state, None, None, 0.0, False, 0)
-        #: Calls of the simulator in this time step.
+        #: Calls of the simulator in this time step, or what counts as such.
         self.interactions = 0
+        #: Transitions of this time step that were known already and free.
+        self.for_free = 0
         #: Nodes that this time step found in the tree when it began, its root included.
         self.cached = 0
         #: Newly generated or revisited nodes that this time step found not to be novel.
@@ -73,7 +83,9 @@ class Lookahead:
         Nodes that were kept from the time step before are cached; the first root of an episode, and every root
         where nothing is kept, is not.
         """
-        self.interactions = self.cached = self.pruned = self.deepest = 0
+        self.interactions = self.for_free = self.cached = self.pruned = self.deepest = 0
+        if self._known is not None:
+            self._known.begin(self.nodes())
         for node in self.nodes():
             node.begin_time_step(cached=self.kept)
             self.cached += self.kept
@@ -137,6 +149,11 @@ class Lookahead:
 
     def draw(self, state: State, action: int) -> Draw:
         """One interaction, counted, as `simulate`; and whether it could have led elsewhere."""
+        known = None if self._known is None else self._known.find(state, action)
+        if known is not None:
+            self.for_free += self.free
+            self.interactions += not self.free
+            return Draw(known, certain=True)
         self.interactions += 1
         return self._ask(state, action, 0 if self._rng is None else int(self._rng.integers(_DICE)))
 
@@ -149,6 +166,8 @@ class Lookahead:
             following, reward, _ = draw.transition
             if not (isinstance(following, State) and math.isfinite(reward)):
                 raise TypeError(f"a State and a finite reward are expected, not {following!r} and {reward!r}")
+            if self._known is not None:
+                self._known.add(state, action, draw.transition)
             return draw
         except NoveltreeError:
             raise

@@ -137,6 +137,7 @@ def restore_lookahead(
     node_type: type[Node] = Node,
     rng: np.random.Generator | None = None,
     samples: int = 1,
+    free: bool = False,
 ) -> Lookahead:
     """The lookahead that was stored, over a simulator of the same game; complain if it cannot be one."""
     storage = _storage_of(simulator)
@@ -174,6 +175,7 @@ def restore_lookahead(
         node_type=node_type,
         rng=rng,
         samples=samples,
+        free=free,
     )
     lookahead.root = root
     lookahead.kept = counts.kept
