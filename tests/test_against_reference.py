@@ -140,7 +140,7 @@ def test_the_rules_of_bandres_et_al_equal_their_reference(
     reference = BandresReference(world, lives, budget, horizon, np.random.default_rng(seed), **rules)
     rng = np.random.default_rng(seed)
     planner = _planner_by_rules(world, lives, horizon, Settings(**rules))
-    select = SELECTIONS[rules["tie_breaking"]]
+    select = SELECTIONS[rules["tie_breaking"]]()
     lookahead = Lookahead(world, world.start(), base_policy=UNIFORM, termination_cost=0.0, node_type=MarkedNode)
     for _ in range(DECISIONS):
         lookahead.begin_time_step()

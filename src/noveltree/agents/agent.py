@@ -18,7 +18,7 @@ PAPER_BUDGET = 100
 
 
 def _best_action(settings: Settings) -> ActionSelection:
-    return SELECTIONS[settings.tie_breaking]
+    return SELECTIONS[settings.tie_breaking]()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

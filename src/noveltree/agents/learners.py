@@ -145,7 +145,7 @@ def _puct(start: State, settings: Settings) -> Planner:
 
 
 def _by_visits(settings: Settings) -> ActionSelection:
-    return drawn_first(settings.drawn_steps, SELECTIONS[settings.tie_breaking])
+    return drawn_first(settings.drawn_steps, SELECTIONS[settings.tie_breaking]())
 
 
 # As Junyent et al. (2019) had it beside pi-IW(1).

@@ -137,10 +137,15 @@ def _riw_plus(start: State, settings: Settings) -> Planner:
 RIW_PLUS = dataclasses.replace(
     RIW_D,
     name="riw-plus",
-    summary="Rollout IW(1) with depth novelty, one life, and ties to the larger subtree",
+    summary="Rollout IW(1) with depth novelty and one life, which asks nothing twice; ties to the larger subtree",
     assemble=_riw_plus,
     uses=("table", *RIW_D.uses),
-    defaults={"table": "depth", "tie_breaking": "larger-subtree", "lives": "one"},
+    defaults={
+        "table": "depth",
+        "tie_breaking": "larger-subtree",
+        "lives": "one",
+        "known_transitions": "free",
+    },
 )
 
 

@@ -17,6 +17,8 @@ from noveltree.lookahead import Bounded, Budget, Interactions, Planning, Remembe
 from noveltree.simulators import Simulator, State, chance_of
 from noveltree.tree import Arrays, Lookahead, Node
 
+#: What the names of a selection's memory begin with, among those of the planner's.
+_SELECTION = "selection."
 #: Interactions per decision of a rehearsal: enough to meet whatever a planner does.
 _REHEARSED = 50
 
@@ -190,8 +192,10 @@ class Play:
             self.lookahead.forget_answers(base_policy=base_policy, termination_cost=termination_cost)
 
     def memory(self) -> Arrays:
-        """What the planner remembers of the episode besides the lookahead; most remember nothing."""
-        return self._planner.memory() if isinstance(self._planner, RemembersEpisode) else {}
+        """What planner and selection remember of the episode besides the lookahead; most remember nothing."""
+        planner = self._planner.memory() if isinstance(self._planner, RemembersEpisode) else {}
+        selection: Arrays = self._select.memory() if isinstance(self._select, RemembersEpisode) else {}
+        return {**planner, **{f"{_SELECTION}{name}": array for name, array in selection.items()}}
 
     def restore(
         self,
@@ -205,12 +209,18 @@ class Play:
 
         The generator of random numbers is not part of this; it has a state of its own.
         """
-        if isinstance(self._planner, RemembersEpisode):
-            self._planner.remember(memory or {}, lookahead)
-        elif memory:
-            raise RecordError(
-                f"{self._agent.name} remembers nothing of an episode, but there is something to remember."
-            )
+        memory = memory or {}
+        of_planner = {name: array for name, array in memory.items() if not name.startswith(_SELECTION)}
+        of_selection = {
+            name.removeprefix(_SELECTION): array for name, array in memory.items() if name not in of_planner
+        }
+        for part, remembered in ((self._planner, of_planner), (self._select, of_selection)):
+            if isinstance(part, RemembersEpisode):
+                part.remember(remembered, lookahead)
+            elif remembered:
+                raise RecordError(
+                    f"{self._agent.name} remembers nothing of an episode, but there is something to remember."
+                )
         self.lookahead = lookahead
         self.decisions = list(decisions)
         self._play_with(heuristics)

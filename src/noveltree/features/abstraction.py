@@ -21,6 +21,8 @@ from noveltree.simulators.screen import ImageReducer
 from noveltree.tree import Node
 
 _SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})")
+#: Tiles of a cell across and down, and the levels of their gray: fine enough to tell where a small figure stands.
+_CELL_TILES, _CELL_LEVELS = 12, 8
 #: What red, green and blue contribute to gray (ITU-R BT.601), in thousandths: whole numbers are exact everywhere.
 _LUMINANCE = np.array([299, 587, 114])
 
@@ -122,6 +124,14 @@ def make_abstraction(start: State, size: Size, levels: int) -> Abstraction:
         abstraction = WholeObservation()
     abstraction(start)  # complains about tiles that are not observed
     return abstraction
+
+
+def make_cells(start: State) -> Abstraction:
+    """The same for what is observed, without asking the emulator for more: cells that tell places apart."""
+    observation = start.observation
+    if observation.dtype == np.uint8 and observation.ndim >= 2 and min(observation.shape[:2]) >= _CELL_TILES:
+        return ImageTiles((_CELL_TILES, _CELL_TILES), _CELL_LEVELS, observation.shape)
+    return WholeObservation()
 
 
 def parse_size(text: str) -> Size:

@@ -2,7 +2,6 @@
 
 from noveltree.lookahead.abstract_states import AbstractStates as AbstractStates
 from noveltree.lookahead.abstract_states import WholeStates as WholeStates
-from noveltree.lookahead.action_selection import SELECTIONS as SELECTIONS
 from noveltree.lookahead.action_selection import TIE_TOLERANCE as TIE_TOLERANCE
 from noveltree.lookahead.action_selection import ActionSelection as ActionSelection
 from noveltree.lookahead.action_selection import TieBreaking as TieBreaking
@@ -43,6 +42,7 @@ from noveltree.lookahead.cached_nodes import TestedFirst as TestedFirst
 from noveltree.lookahead.cached_nodes import TestedWhenMet as TestedWhenMet
 from noveltree.lookahead.duplicates import Duplicates as Duplicates
 from noveltree.lookahead.exact_duplicates import ExactDuplicates as ExactDuplicates
+from noveltree.lookahead.fresh_subtree import FreshSubtree as FreshSubtree
 from noveltree.lookahead.graph import Graph as Graph
 from noveltree.lookahead.hierarchical import Hierarchical as Hierarchical
 from noveltree.lookahead.low_level import LowLevelSearch as LowLevelSearch
@@ -87,6 +87,7 @@ from noveltree.lookahead.scale import SCALES as SCALES
 from noveltree.lookahead.scale import Raw as Raw
 from noveltree.lookahead.scale import Scale as Scale
 from noveltree.lookahead.scale import Spread as Spread
+from noveltree.lookahead.selections import SELECTIONS as SELECTIONS
 from noveltree.lookahead.solved import update_solved_labels as update_solved_labels
 from noveltree.lookahead.subtables import Subtables as Subtables
 from noveltree.lookahead.subtables import subtable as subtable

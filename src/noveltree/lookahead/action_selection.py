@@ -101,16 +101,6 @@ def softmax_action(temperature: float, *, times_sizes: bool = False) -> ActionSe
 #: Actions that are worth the same are tied in pi-IW, and nearly so are those that differ by about this much.
 TEMPERATURE = 0.01
 
-#: How the action to execute is chosen, by how ties are broken.
-SELECTIONS: dict[str, ActionSelection] = {
-    "random": best_action(random_tie),
-    "larger-subtree": best_action(larger_subtree),
-    "policy": best_action(by_policy),
-    "longest-branch": best_action(longest_branch),
-    "softmax": softmax_action(TEMPERATURE),
-    "product": softmax_action(TEMPERATURE, times_sizes=True),
-}
-
 
 def _softmax(x: NDArray[np.float32]) -> NDArray[np.float32]:
     likely = np.exp(x - x.max())

@@ -40,6 +40,7 @@ from .simulator import Draw as Draw
 from .simulator import Filmed as Filmed
 from .simulator import Frame as Frame
 from .simulator import HasLevels as HasLevels
+from .simulator import KnowsTwins as KnowsTwins
 from .simulator import Pictured as Pictured
 from .simulator import RandomStarts as RandomStarts
 from .simulator import Revisits as Revisits

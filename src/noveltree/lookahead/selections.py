@@ -1,0 +1,28 @@
+"""The ways to choose the action that is executed, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from noveltree.lookahead.action_selection import (
+    TEMPERATURE,
+    ActionSelection,
+    best_action,
+    by_policy,
+    larger_subtree,
+    longest_branch,
+    random_tie,
+    softmax_action,
+)
+from noveltree.lookahead.fresh_subtree import FreshSubtree
+
+#: How the action to execute is chosen, by how ties are broken; made anew for every episode, which it may remember.
+SELECTIONS: dict[str, Callable[[], ActionSelection]] = {
+    "random": lambda: best_action(random_tie),
+    "larger-subtree": lambda: best_action(larger_subtree),
+    "fresh-subtree": FreshSubtree,
+    "policy": lambda: best_action(by_policy),
+    "longest-branch": lambda: best_action(longest_branch),
+    "softmax": lambda: softmax_action(TEMPERATURE),
+    "product": lambda: softmax_action(TEMPERATURE, times_sizes=True),
+}
