@@ -12,6 +12,7 @@ from noveltree.episodes import drive
 from noveltree.errors import RecordError
 from noveltree.features.abstraction import make_cells
 from noveltree.lookahead import SELECTIONS, FreshSubtree
+from noveltree.lookahead.action_selection import larger_subtree
 from noveltree.protocol import make_protocol
 from noveltree.records.play_file import read_play, write_play
 from noveltree.simulators import State
@@ -60,6 +61,15 @@ class TestByHand:
     def test_rewards_come_first(self, rng: np.random.Generator) -> None:
         lookahead, select = lookahead_with(*self.WAYS), FreshSubtree()
         assert select(lookahead.root, [0.0, 1.0], rng) == RIGHT
+
+    def test_where_it_pays_another_tie_breaking_may_decide(self, rng: np.random.Generator) -> None:
+        lookahead, select = lookahead_with(*self.WAYS), FreshSubtree(where_it_pays=larger_subtree)
+        left = lookahead.root.children[LEFT]
+        assert left is not None
+        select.visits[make_cells(left.state)(left.state)] = 1  # which makes right the fresher one
+        assert select(lookahead.root, [0.0, 0.0], rng) == RIGHT
+        assert select(lookahead.root, [2.0, 2.0], rng) == LEFT
+        assert select(lookahead.root, [-2.0, -2.0], rng) == RIGHT
 
     def test_every_time_step_is_one_visit_of_the_root(self, rng: np.random.Generator) -> None:
         lookahead, select = lookahead_with(*self.WAYS), FreshSubtree()

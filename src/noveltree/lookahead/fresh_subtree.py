@@ -13,7 +13,7 @@ import numpy as np
 
 from noveltree.errors import RecordError
 from noveltree.features.abstraction import Abstraction, make_cells
-from noveltree.lookahead.action_selection import best_action, random_tie
+from noveltree.lookahead.action_selection import TIE_TOLERANCE, TieBreaking, best_action, random_tie
 from noveltree.lookahead.planner import ActionValues
 from noveltree.tree import Arrays, Lookahead, Node
 
@@ -21,20 +21,22 @@ _CELLS, _VISITS = "cells", "visits"
 
 
 class FreshSubtree:
-    """The best action; of tied ones that with the most freshness below it, at random among equals.
+    """The best action; of tied ones that with the most freshness below it, at random among equals; or, if it is
+    said how ties are broken `where_it_pays`, so where the best action is worth more than nothing.
 
     A state is in a cell: the gray of its screen in 12 x 12 tiles of 8 levels, or, of a vector, all of it. A node
     whose cell the episode has been in for k time steps, the current one included, has a freshness of 1 / (1 + k).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, where_it_pays: TieBreaking | None = None) -> None:
         #: In how many time steps of the episode the root was in a cell.
         self.visits: Counter[bytes] = Counter()
         self._cell: Abstraction | None = None
         #: The cells of nodes, by their numbers: most nodes stay for some time steps.
         self._cells: dict[int, bytes] = {}
         self._last: int | None = None
-        self._select = best_action(self._freshest)
+        self._freshest_action = best_action(self._freshest)
+        self._paid_action = self._freshest_action if where_it_pays is None else best_action(where_it_pays)
 
     def __call__(self, root: Node, values: ActionValues, rng: np.random.Generator) -> int:
         if root.time != self._last:  # choosing once more in a time step is no other visit
@@ -42,7 +44,8 @@ class FreshSubtree:
             kept = (node.number for node in _below(root) if node.number in self._cells)
             self._cells = {number: self._cells[number] for number in kept}
             self.visits[self._cell_of(root)] += 1
-        return self._select(root, values, rng)
+        it_pays = any(value is not None and value > TIE_TOLERANCE for value in values)
+        return (self._paid_action if it_pays else self._freshest_action)(root, values, rng)
 
     def freshness(self, node: Node) -> float:
         """That of all nodes below and including one."""

@@ -21,6 +21,7 @@ SELECTIONS: dict[str, Callable[[], ActionSelection]] = {
     "random": lambda: best_action(random_tie),
     "larger-subtree": lambda: best_action(larger_subtree),
     "fresh-subtree": FreshSubtree,
+    "fresh-if-idle": lambda: FreshSubtree(where_it_pays=larger_subtree),
     "policy": lambda: best_action(by_policy),
     "longest-branch": lambda: best_action(longest_branch),
     "softmax": lambda: softmax_action(TEMPERATURE),
