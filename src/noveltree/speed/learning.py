@@ -37,7 +37,7 @@ from noveltree.learning.vae_settings import VaeSettings
 from noveltree.lookahead import Hierarchical, NoveltyPruning, Planner
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.records.run_directory import RunDirectory
-from noveltree.simulators import Atari, AtariState, State
+from noveltree.simulators import Atari, AtariState, State, Transition
 from noveltree.speed.emulator import time_raw_calls
 from noveltree.speed.lockstep import in_the_middle, measure_lockstep
 from noveltree.tree import Node
@@ -224,6 +224,7 @@ class _Measurement:
         #: CPU seconds by what they were spent on.
         self.parts: dict[str, float] = {}
         self._simulator = simulator
+        self._timed = _TimedSimulator(simulator, self)
         self._rng = np.random.default_rng(0)
         self._raw_seconds = 0.0
         self._raw_calls = 0
@@ -238,6 +239,7 @@ class _Measurement:
         plays = [self._play(protocol, index) for index in range(at_once)]
         drive(plays, timed, decisions=warm_up)
         self.parts.clear()
+        self._timed.calls = 0
         self._recorders = {play: PathRecorder(play) for play in plays}
         before = time.process_time()
         drive(plays, timed, decisions=decisions, on_decision=self._decided)
@@ -252,11 +254,12 @@ class _Measurement:
         self.ratio = self.seconds / self.interactions / self.raw
         self.parts["tree and driver"] = self.seconds - sum(self.parts.values())
         #: What the ratio is made of.
+        emulator = self._timed.calls / self.interactions
         self.split = {
-            "emulator": 1.0,
+            "emulator": emulator,
             **{part: seconds / self.interactions / self.raw for part, seconds in self.parts.items()},
         }
-        self.split["screens and snapshots"] = self.split.pop(_SIMULATING) - 1.0
+        self.split["screens and snapshots"] = self.split.pop(_SIMULATING) - emulator
         self.paths = [
             recorder.path(Episode(tuple(play.decisions), End.STOPPED, ""))
             for play, recorder in self._recorders.items()
@@ -265,7 +268,7 @@ class _Measurement:
     def _play(self, protocol: Protocol, index: int) -> Play:
         agent = get_agent(protocol.agent)
         return Play(
-            _TimedSimulator(self._simulator, self),
+            self._timed,
             dataclasses.replace(agent, assemble=self._timed_assembly(agent)),
             settings=protocol.settings(),
             budget=protocol.make_budget(),
@@ -332,7 +335,15 @@ class _TimedSimulator:
     def __init__(self, simulator: Atari, measurement: _Measurement) -> None:
         self.actions = simulator.actions
         self.start = simulator.start
-        self.step = measurement.timed(_SIMULATING, simulator.step)
+        self.identity = simulator.identity
+        #: How often it was asked, of all interactions: what is known is not simulated.
+        self.calls = 0
+        self._step = measurement.timed(_SIMULATING, simulator.step)
+
+    def step(self, state: State, action: int) -> Transition:
+        self.calls += 1
+        transition: Transition = self._step(state, action)
+        return transition
 
     def close(self) -> None:
         pass
