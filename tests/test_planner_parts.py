@@ -334,7 +334,7 @@ def test_riw_plus_prunes_by_the_table_that_is_chosen_and_gives_ties_to_the_large
 ) -> None:
     conditions = {"budget": 40, "max_frames": 15 * 40}
     protocol = make_protocol("pong", agent="riw-plus", **conditions, **choices)
-    same = make_protocol("pong", agent=agent, tie_breaking="larger-subtree", **conditions)
+    same = make_protocol("pong", agent=agent, tie_breaking="larger-subtree", known_transitions="free", **conditions)
     assert protocol.novelty == novelty
     assert play_episode(protocol).actions == play_episode(same).actions
 
