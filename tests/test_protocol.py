@@ -109,6 +109,7 @@ OTHERS: dict[str, Any] = {
     "actions": "learnt",
     "pruned_leaves": "left-out",
     "exact_duplicates": True,
+    "known_transitions": "free",
     "lives": "one",
     "price_of_life": 9.0,
     "leaf_values": "mean",
@@ -374,7 +375,8 @@ def test_a_budget_that_makes_no_sense_is_refused(choices: dict[str, Any], compla
         (
             "pong",
             {"tie_breaking": "coin"},
-            "Unknown tie-breaking 'coin'. Known: larger-subtree, longest-branch, policy, product, random, softmax.",
+            "Unknown tie-breaking 'coin'. Known: fresh-if-idle, fresh-subtree, larger-subtree, longest-branch, policy, "
+            "product, random, softmax.",
         ),
     ],
 )
