@@ -1,7 +1,7 @@
 r"""Which share of interactions ask for a transition that the lookahead knows already, from an identical state.
 
     python scripts/known_transitions.py riw-c breakout pong qbert
-    python scripts/known_transitions.py riw-plus qbert breakout assault berzerk space_invaders venture zaxxon road_runner
+    python scripts/known_transitions.py riw-plus breakout qbert space_invaders zaxxon assault
 
 In the first decisions of an episode, with 100 interactions each, all of which are counted.
 """
