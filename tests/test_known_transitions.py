@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -16,7 +16,9 @@ from noveltree.episodes import drive
 from noveltree.errors import SimulatorError
 from noveltree.lookahead import Interactions, LeafValues, NoPruning, Rollouts
 from noveltree.protocol import make_protocol
+from noveltree.records import read_episode
 from noveltree.records.play_file import read_play, write_play
+from noveltree.replay import verify_episode
 from noveltree.simulators import Atari, State, Transition, check_simulator
 from noveltree.tree import UNIFORM, Lookahead
 from tests.support.worlds import ScriptedRng, TableState, TableWorld, tree_of
@@ -153,6 +155,16 @@ class TestAtari:
             assert other.tiles is not None
             other.tiles = other.tiles ^ 1
             assert simulator.identity(other) != simulator.identity(state)
+
+
+def test_a_decision_by_what_is_known_alone_takes_no_interactions_and_holds() -> None:
+    """In this record a root was not solved when nodes that were free were as many as they may be."""
+    trial = Path(__file__).parents[1] / "experiments/faster-learning/planners-11/trials/breakout/life-free/trial-0"
+    record = read_episode(trial / "evaluation/interval-0000/00000.json")
+    assert any(not each.interactions and not each.solved for each in record.episode.decisions)
+    assert verify_episode(record).holds
+    counted = record.protocol.model_copy(update={"known_transitions": "counted"})
+    assert "took no interactions" in verify_episode(replace(record, protocol=counted)).finding
 
 
 def test_a_simulator_that_takes_states_for_twins_that_are_none_is_found_out() -> None:

@@ -77,9 +77,11 @@ def _impossible_account(protocol: Protocol, episode: Episode) -> str:
             return f"step {step} took {decision.interactions:,} interactions, more than {most:,}"
         if "horizon" in agent.uses and decision.depth > settings.horizon:
             return f"step {step} looked {decision.depth} actions ahead, beyond the horizon of {settings.horizon}"
-        # Without novelty simulations may end where the tree does, again and again, and nothing is ever solved.
+        # Without novelty simulations may end where the tree does, again and again, and nothing is ever solved. What
+        # is known may be as many nodes as there may be without an interaction.
         free = settings.most_nodes is None and settings.visits == "free" and agent.novelty != "none"
-        if most is not None and free and not decision.interactions and not decision.solved:
+        asks = settings.known_transitions == "counted"
+        if most is not None and free and asks and not decision.interactions and not decision.solved:
             return f"step {step} took no interactions although its root was not solved"
     return ""
 
