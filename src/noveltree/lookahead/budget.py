@@ -93,8 +93,7 @@ class _Bound:
     nodes: int
 
     def exhausted(self, lookahead: Lookahead, *, besides: int = 0) -> bool:
-        nodes = lookahead.cached + lookahead.interactions + lookahead.for_free
-        return nodes >= self.nodes or self.meter.exhausted(lookahead, besides=besides)
+        return _nodes(lookahead) >= self.nodes or self.meter.exhausted(lookahead, besides=besides)
 
 
 class _Stopwatch:
@@ -115,6 +114,10 @@ class _Stopwatch:
         # The longest of the recent interactions; a single hiccup is forgotten within a few dozen.
         self._longest = max(0.95 * self._longest, now - self._last)
         self._last = now
-        nodes = lookahead.cached + lookahead.interactions + lookahead.for_free
-        closing = nodes * self._CLOSING_SECONDS_PER_NODE
+        closing = _nodes(lookahead) * self._CLOSING_SECONDS_PER_NODE
         return now + self._longest + closing >= self._deadline
+
+
+def _nodes(lookahead: Lookahead) -> int:
+    """About how many nodes there are: those that were kept, and one for each transition of this time step."""
+    return lookahead.cached + lookahead.interactions + lookahead.for_free
