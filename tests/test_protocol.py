@@ -113,6 +113,8 @@ OTHERS: dict[str, Any] = {
     "lives": "one",
     "price_of_life": 9.0,
     "leaf_values": "mean",
+    "persistence": "drawn",
+    "safe_steps": 10,
     "width": 2,
     "cells": 1_000,
     "known_after": 5,
@@ -376,7 +378,7 @@ def test_a_budget_that_makes_no_sense_is_refused(choices: dict[str, Any], compla
             "pong",
             {"tie_breaking": "coin"},
             "Unknown tie-breaking 'coin'. Known: fresh-if-idle, fresh-subtree, larger-subtree, longest-branch, "
-            "policy, product, random, softmax.",
+            "policy, product, random, softmax, unseen-if-idle.",
         ),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from noveltree.agents.settings import Settings
 from noveltree.errors import InputError
 from noveltree.heuristics import Heuristics
-from noveltree.lookahead import POLICY, SELECTIONS, VALUE, ActionSelection, Planner
+from noveltree.lookahead import POLICY, SELECTIONS, VALUE, ActionSelection, Planner, SafeActions
 from noveltree.reading import validated
 from noveltree.simulators import Size, State
 
@@ -18,7 +18,8 @@ PAPER_BUDGET = 100
 
 
 def _best_action(settings: Settings) -> ActionSelection:
-    return SELECTIONS[settings.tie_breaking]()
+    select = SELECTIONS[settings.tie_breaking]()
+    return SafeActions(select, settings.safe_steps) if settings.safe_steps else select
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

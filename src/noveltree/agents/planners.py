@@ -30,6 +30,7 @@ from noveltree.lookahead import (
     NoveltyPruning,
     OneLife,
     OneStepRollouts,
+    PersistentActions,
     Planner,
     PrunedTested,
     Pruning,
@@ -49,7 +50,7 @@ _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes", "sample
 _ROLLOUTS = (
     *_SEARCH,
     *("reward_weight", "rollout_cap", "duplicates", "exact_duplicates", "known_transitions", "actions"),
-    *("lives", "price_of_life", "leaf_values"),
+    *("lives", "price_of_life", "leaf_values", "persistence", "safe_steps"),
 )
 _NOVELTY = (*FEATURES, "width", "pruned_leaves")
 
@@ -77,7 +78,8 @@ def _rollouts(
 
 def action_set(settings: Settings) -> ActionSet:
     """What draws the actions of rollouts."""
-    return LearntActions() if settings.actions == "learnt" else AllActions()
+    actions: ActionSet = LearntActions() if settings.actions == "learnt" else AllActions()
+    return PersistentActions(actions) if settings.persistence == "drawn" else actions
 
 
 def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.0) -> tuple[Pruning, Backup]:

@@ -79,6 +79,12 @@ class Settings(SettingsModel):
     tie_breaking: str = setting(
         f"how one of several equally good actions is chosen: {', '.join(SELECTIONS)}", default="random"
     )
+    safe_steps: int = setting(
+        "the action is chosen among those below which a way is known that keeps the life for so many steps, or for "
+        "half as many as the longest; 0: among all",
+        default=0,
+        ge=0,
+    )
     visits: Literal["free", "counted"] = setting(
         "whether a kept node counts as an interaction when it is first met in a time step: free or counted",
         default="free",
@@ -132,6 +138,10 @@ class Settings(SettingsModel):
     actions: Literal["all", "learnt"] = setting(
         "whether rollouts draw all actions by the base policy alone, or those less that were often duplicates",
         default="all",
+    )
+    persistence: Literal["none", "drawn"] = setting(
+        "whether rollouts repeat their last action: none; drawn, each with a probability of its own, from 0 to 1",
+        default="none",
     )
     latent_threshold: float = setting(
         "probability above which a latent variable of an encoder is a true feature", default=0.9, gt=0, lt=1

@@ -49,6 +49,7 @@ from noveltree.lookahead.low_level import LowLevelSearch as LowLevelSearch
 from noveltree.lookahead.marked_node import MarkedNode as MarkedNode
 from noveltree.lookahead.no_lookahead import NoLookahead as NoLookahead
 from noveltree.lookahead.one_life import OneLife as OneLife
+from noveltree.lookahead.persistence import PersistentActions as PersistentActions
 from noveltree.lookahead.planner import ActionValues as ActionValues
 from noveltree.lookahead.planner import NeedsCertainty as NeedsCertainty
 from noveltree.lookahead.planner import Planner as Planner
@@ -83,6 +84,8 @@ from noveltree.lookahead.rollout import Rollouts as Rollouts
 from noveltree.lookahead.rollout import sample_unsolved_child as sample_unsolved_child
 from noveltree.lookahead.rollout import sample_unsolved_outcome as sample_unsolved_outcome
 from noveltree.lookahead.rtdp import OneStepRollouts as OneStepRollouts
+from noveltree.lookahead.safe_actions import SafeActions as SafeActions
+from noveltree.lookahead.safe_actions import known_ways as known_ways
 from noveltree.lookahead.scale import SCALES as SCALES
 from noveltree.lookahead.scale import Raw as Raw
 from noveltree.lookahead.scale import Scale as Scale
@@ -93,3 +96,4 @@ from noveltree.lookahead.subtables import Subtables as Subtables
 from noveltree.lookahead.subtables import subtable as subtable
 from noveltree.lookahead.uct import Uct as Uct
 from noveltree.lookahead.uct import UctNode as UctNode
+from noveltree.lookahead.unseen import UnseenIfIdle as UnseenIfIdle

@@ -15,6 +15,7 @@ from noveltree.lookahead.action_selection import (
     softmax_action,
 )
 from noveltree.lookahead.fresh_subtree import FreshSubtree
+from noveltree.lookahead.unseen import UnseenIfIdle
 
 #: How the action to execute is chosen, by how ties are broken; made anew for every episode, which it may remember.
 SELECTIONS: dict[str, Callable[[], ActionSelection]] = {
@@ -22,6 +23,7 @@ SELECTIONS: dict[str, Callable[[], ActionSelection]] = {
     "larger-subtree": lambda: best_action(larger_subtree),
     "fresh-subtree": FreshSubtree,
     "fresh-if-idle": lambda: FreshSubtree(where_it_pays=larger_subtree),
+    "unseen-if-idle": UnseenIfIdle,
     "policy": lambda: best_action(by_policy),
     "longest-branch": lambda: best_action(longest_branch),
     "softmax": lambda: softmax_action(TEMPERATURE),

@@ -1,0 +1,150 @@
+"""Where nothing pays, ties go where something is that the critical path has never seen.
+
+A lookahead that finds no reward ties all actions. Novelty tells what is worth looking at within one lookahead; here
+it tells what is worth going to: values of pixels, or of variables, that no executed action has led to so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noveltree.errors import RecordError
+from noveltree.kernels import kernel
+from noveltree.lookahead.action_selection import (
+    TIE_TOLERANCE,
+    best_action,
+    larger_subtree,
+)
+from noveltree.lookahead.planner import ActionValues
+from noveltree.simulators.simulator import lives_of
+from noveltree.tree import Arrays, Lookahead, Node
+
+#: What is one action farther away counts so much as much.
+_NEARNESS = 0.95
+_SEEN, _VARIABLES, _VALUES = "seen", "seen.variables", "seen.values"
+
+
+class UnseenIfIdle:
+    """The best action, of tied ones that with the larger subtree, where one is worth more than nothing.
+
+    Elsewhere the one of the tied actions below which most is unseen: a node d actions below the root has as many
+    values that the critical path never had, times 0.95^d, and an action what the best node below it has with which
+    the life goes on. If that is nothing, or the same, the last action is repeated, which leads away from here; and
+    if it is not among them the larger subtree decides.
+    """
+
+    def __init__(self) -> None:
+        self._seen: _SeenBytes | _SeenNumbers | None = None
+        self._paid: Callable[[Node, ActionValues, np.random.Generator], int] = best_action(larger_subtree)
+        self._idle = best_action(self._most_unseen)
+
+    def __call__(self, root: Node, values: ActionValues, rng: np.random.Generator) -> int:
+        seen = self._all_seen(root)
+        seen.add(root.state.observation)
+        it_pays = any(value is not None and value > TIE_TOLERANCE for value in values)
+        return (self._paid if it_pays else self._idle)(root, values, rng)
+
+    def unseen(self, root: Node, action: int) -> float:
+        """How much is unseen below an action of the root."""
+        seen, lives, most = self._all_seen(root), lives_of(root.state), 0.0
+        stack = [root.children[action]]
+        while stack:
+            node = stack.pop()
+            if node is None or node.terminal or lives_of(node.state) < lives:
+                continue
+            most = max(most, _NEARNESS ** (node.time - root.time) * seen.count_new(node.state.observation))
+            stack.extend(node.offspring())
+        return most
+
+    def memory(self) -> Arrays:
+        return {} if self._seen is None else self._seen.memory()
+
+    def remember(self, memory: Arrays, lookahead: Lookahead) -> None:
+        if not memory and not lookahead.root.time:
+            return
+        self._all_seen(lookahead.root).remember(memory)
+
+    def _most_unseen(self, root: Node, tied: list[int], rng: np.random.Generator) -> int:
+        unseen = [self.unseen(root, action) for action in tied]
+        tied = [action for action, most in zip(tied, unseen, strict=True) if most == max(unseen)]
+        if root.action in tied:
+            return root.action
+        return larger_subtree(root, tied, rng)
+
+    def _all_seen(self, node: Node) -> _SeenBytes | _SeenNumbers:
+        if self._seen is None:
+            observation = node.state.observation
+            self._seen = _SeenBytes(observation.size) if observation.dtype == np.uint8 else _SeenNumbers()
+        return self._seen
+
+
+class _SeenBytes:
+    """The values that each of some bytes has had."""
+
+    def __init__(self, variables: int) -> None:
+        self._had = np.zeros((variables, 256), dtype=np.bool_)
+
+    def add(self, observation: NDArray[np.uint8]) -> None:
+        self._had[np.arange(len(self._had)), observation.ravel()] = True
+
+    def count_new(self, observation: NDArray[np.uint8]) -> int:
+        return int(_count_new(observation.ravel(), self._had))
+
+    def memory(self) -> Arrays:
+        return {_SEEN: np.packbits(self._had, axis=1)}
+
+    def remember(self, memory: Arrays) -> None:
+        bits = memory.get(_SEEN)
+        if bits is None or len(memory) > 1 or bits.dtype != np.uint8 or bits.shape != (len(self._had), 32):
+            raise RecordError("What the episode has seen is missing or is something else.")
+        self._had = np.unpackbits(bits, axis=1).astype(np.bool_)
+
+
+class _SeenNumbers:
+    """The values that each of some numbers of any kind has had, told apart by their bytes."""
+
+    def __init__(self) -> None:
+        self._had: set[tuple[int, bytes]] = set()
+
+    def add(self, observation: NDArray[np.generic]) -> None:
+        self._had.update(_numbers(observation))
+
+    def count_new(self, observation: NDArray[np.generic]) -> int:
+        return sum(number not in self._had for number in _numbers(observation))
+
+    def memory(self) -> Arrays:
+        had = sorted(self._had)
+        values = np.frombuffer(b"".join(value for _, value in had), dtype=np.uint8)
+        return {
+            _VARIABLES: np.array([variable for variable, _ in had], dtype=np.int64),
+            _VALUES: values.reshape(len(had), -1) if had else np.empty((0, 0), dtype=np.uint8),
+        }
+
+    def remember(self, memory: Arrays) -> None:
+        variables, values = memory.get(_VARIABLES), memory.get(_VALUES)
+        if (
+            variables is None
+            or values is None
+            or len(memory) > 2
+            or variables.dtype != np.int64
+            or values.dtype != np.uint8
+            or (variables.ndim, values.ndim) != (1, 2)
+            or len(variables) != len(values)
+        ):
+            raise RecordError("What the episode has seen is missing or is something else.")
+        self._had = {(v, value.tobytes()) for v, value in zip(variables.tolist(), values, strict=True)}
+
+
+def _numbers(observation: NDArray[np.generic]) -> list[tuple[int, bytes]]:
+    return [(variable, number.tobytes()) for variable, number in enumerate(observation.ravel())]
+
+
+@kernel
+def _count_new(values: NDArray[np.uint8], had: NDArray[np.bool_]) -> int:
+    new = 0
+    for variable in range(values.shape[0]):
+        new += not had[variable, values[variable]]
+    return new

@@ -1,0 +1,139 @@
+"""Ties that go where something is that the critical path has never seen, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from noveltree.errors import RecordError
+from noveltree.lookahead import UnseenIfIdle
+from noveltree.simulators import State, Transition
+from noveltree.tree import UNIFORM, Lookahead
+
+LEFT, RIGHT = 0, 1
+
+
+class Pixels:
+    """States are images of three pixels: left adds 1 to the first pixel, right adds 1 to all three."""
+
+    actions = ("left", "right")
+
+    def __init__(self, dtype: type = np.uint8) -> None:
+        self._dtype = dtype
+
+    def start(self) -> State:
+        return State(np.zeros((1, 3), dtype=self._dtype))
+
+    def step(self, state: State, action: int) -> Transition:
+        step = np.array([[1, 0, 0], [1, 1, 1]][action], dtype=self._dtype)
+        return Transition(State(state.observation + step), 0.0, False)
+
+    def close(self) -> None:
+        pass
+
+
+def lookahead_with(*paths: tuple[int, ...], dtype: type = np.uint8) -> Lookahead:
+    world = Pixels(dtype)
+    lookahead = Lookahead(world, world.start(), base_policy=UNIFORM, termination_cost=0.0)
+    grow(lookahead, *paths)
+    return lookahead
+
+
+def grow(lookahead: Lookahead, *paths: tuple[int, ...]) -> None:
+    for path in paths:
+        node = lookahead.root
+        for action in path:
+            node = node.children[action] or lookahead.expand(node, action)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float64])
+def test_an_action_has_what_is_unseen_in_the_best_node_below_it(dtype: type, rng: np.random.Generator) -> None:
+    lookahead, select = lookahead_with((LEFT, RIGHT), (RIGHT,), dtype=dtype), UnseenIfIdle()
+    assert select(lookahead.root, [0.0, 0.0], rng) == RIGHT
+    # Left: one new value in the first step, or three in the second; right: three at once.
+    assert [select.unseen(lookahead.root, action) for action in (LEFT, RIGHT)] == [3 * 0.95**2, 3 * 0.95]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float64])
+def test_what_the_critical_path_has_had_counts_no_more(dtype: type, rng: np.random.Generator) -> None:
+    lookahead, select = lookahead_with((LEFT, LEFT), (RIGHT,), dtype=dtype), UnseenIfIdle()
+    select(lookahead.root, [0.0, 0.0], rng)
+    lookahead.advance(RIGHT, keep=True)  # to (1, 1, 1)
+    grow(lookahead, (LEFT,), (RIGHT,))
+    select(lookahead.root, [0.0, 0.0], rng)
+    # (2, 1, 1) has one new value and (2, 2, 2) three.
+    assert [select.unseen(lookahead.root, action) for action in (LEFT, RIGHT)] == [0.95, 3 * 0.95]
+
+
+def test_where_it_pays_the_larger_subtree_decides(rng: np.random.Generator) -> None:
+    lookahead = lookahead_with((LEFT, LEFT), (RIGHT,))
+    assert UnseenIfIdle()(lookahead.root, [0.0, 0.0], rng) == RIGHT
+    assert UnseenIfIdle()(lookahead.root, [1.0, 1.0], rng) == LEFT
+    assert UnseenIfIdle()(lookahead.root, [-1.0, -1.0], rng) == RIGHT
+
+
+def test_values_come_first(rng: np.random.Generator) -> None:
+    lookahead = lookahead_with((LEFT,), (RIGHT,))
+    assert UnseenIfIdle()(lookahead.root, [0.0, -1.0], rng) == LEFT
+
+
+def test_what_ends_the_episode_is_not_worth_going_to(rng: np.random.Generator) -> None:
+    lookahead, select = lookahead_with((LEFT,), (RIGHT,)), UnseenIfIdle()
+    end = lookahead.root.children[RIGHT]
+    assert end is not None
+    end.terminal = True
+    assert select(lookahead.root, [0.0, 0.0], rng) == LEFT
+    assert select.unseen(lookahead.root, RIGHT) == 0.0
+
+
+def test_what_was_seen_goes_on_from_a_memory(rng: np.random.Generator) -> None:
+    for dtype in (np.uint8, np.int32):
+        lookahead, select = lookahead_with((LEFT,), (RIGHT,), dtype=dtype), UnseenIfIdle()
+        again = UnseenIfIdle()
+        again.remember({}, lookahead)  # before the first choice there is nothing
+        select(lookahead.root, [0.0, 0.0], rng)
+        lookahead.advance(RIGHT, keep=True)
+        again.remember(select.memory(), lookahead)
+        assert {name: array.tobytes() for name, array in again.memory().items()} == {
+            name: array.tobytes() for name, array in select.memory().items()
+        }
+        assert again.memory()
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        {},
+        {"seen": np.zeros((3, 31), dtype=np.uint8)},
+        {"seen": np.zeros((3, 32), dtype=np.int8)},
+        {"seen": np.zeros((3, 32), dtype=np.uint8), "more": np.zeros(1)},
+        {"seen.variables": np.array([0]), "seen.values": np.zeros((1, 8), dtype=np.uint8)},
+    ],
+    ids=["nothing", "too small", "no bytes", "more", "numbers"],
+)
+def test_other_memories_are_refused(memory: dict[str, np.ndarray]) -> None:
+    lookahead = lookahead_with((LEFT,))
+    lookahead.advance(LEFT, keep=True)
+    with pytest.raises(RecordError, match="What the episode has seen"):
+        UnseenIfIdle().remember(memory, lookahead)
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        {"seen": np.zeros((3, 32), dtype=np.uint8)},
+        {"seen.variables": np.array([0]), "seen.values": np.zeros((2, 8), dtype=np.uint8)},
+        {"seen.variables": np.array([0.0]), "seen.values": np.zeros((1, 8), dtype=np.uint8)},
+    ],
+    ids=["bytes", "one for two", "no numbers"],
+)
+def test_other_memories_of_numbers_are_refused(memory: dict[str, np.ndarray]) -> None:
+    lookahead = lookahead_with((LEFT,), dtype=np.float64)
+    lookahead.advance(LEFT, keep=True)
+    with pytest.raises(RecordError, match="What the episode has seen"):
+        UnseenIfIdle().remember(memory, lookahead)
