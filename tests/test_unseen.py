@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from noveltree.errors import RecordError
 from noveltree.lookahead import UnseenIfIdle
 from noveltree.simulators import State, Transition
 from noveltree.tree import UNIFORM, Lookahead
+from tests.support.worlds import ScriptedRng
 
 LEFT, RIGHT = 0, 1
 
@@ -89,6 +92,20 @@ def test_what_ends_the_episode_is_not_worth_going_to(rng: np.random.Generator) -
     end.terminal = True
     assert select(lookahead.root, [0.0, 0.0], rng) == LEFT
     assert select.unseen(lookahead.root, RIGHT) == 0.0
+
+
+def test_where_all_is_seen_it_walks_on() -> None:
+    lookahead, select = lookahead_with((LEFT,)), UnseenIfIdle()
+    lookahead.advance(LEFT, keep=True)
+    grow(lookahead, (LEFT,), (RIGHT,))
+    for child in lookahead.root.offspring():
+        select(child, [0.0, 0.0], np.random.default_rng(0))  # as if it had been there
+    for numbers, action in (((0.89,), LEFT), ((0.9, 0.4), LEFT), ((0.9, 0.6), RIGHT)):
+        rng: Any = ScriptedRng(*numbers)
+        assert select(lookahead.root, [0.0, 0.0], rng) == action
+        assert not rng.left
+    only_right: Any = ScriptedRng()
+    assert select(lookahead.root, [None, 0.0], only_right) == RIGHT
 
 
 def test_what_was_seen_goes_on_from_a_memory(rng: np.random.Generator) -> None:

@@ -17,6 +17,7 @@ from noveltree.lookahead.action_selection import (
     TIE_TOLERANCE,
     best_action,
     larger_subtree,
+    random_tie,
 )
 from noveltree.lookahead.planner import ActionValues
 from noveltree.simulators.simulator import lives_of
@@ -24,6 +25,8 @@ from noveltree.tree import Arrays, Lookahead, Node
 
 #: What is one action farther away counts so much as much.
 _NEARNESS = 0.95
+#: How likely the last action is repeated where nothing is to be gained and nothing to be seen.
+_WALKING_ON = 0.9
 _SEEN, _VARIABLES, _VALUES = "seen", "seen.variables", "seen.values"
 
 
@@ -32,8 +35,8 @@ class UnseenIfIdle:
 
     Elsewhere the one of the tied actions below which most is unseen: a node d actions below the root has as many
     values that the critical path never had, times 0.95^d, and an action what the best node below it has with which
-    the life goes on. If that is nothing, or the same, the last action is repeated, which leads away from here; and
-    if it is not among them the larger subtree decides.
+    the life goes on. If that is nothing, or the same, it walks on: nine times of ten it does what it did last, if
+    that is among them, and otherwise any of them.
     """
 
     def __init__(self) -> None:
@@ -70,9 +73,9 @@ class UnseenIfIdle:
     def _most_unseen(self, root: Node, tied: list[int], rng: np.random.Generator) -> int:
         unseen = [self.unseen(root, action) for action in tied]
         tied = [action for action, most in zip(tied, unseen, strict=True) if most == max(unseen)]
-        if root.action in tied:
+        if root.action in tied and rng.random() < _WALKING_ON:
             return root.action
-        return larger_subtree(root, tied, rng)
+        return random_tie(root, tied, rng)
 
     def _all_seen(self, node: Node) -> _SeenBytes | _SeenNumbers:
         if self._seen is None:
