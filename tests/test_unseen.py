@@ -126,9 +126,9 @@ def test_what_was_seen_goes_on_from_a_memory(rng: np.random.Generator) -> None:
     "memory",
     [
         {},
-        {"seen": np.zeros((3, 31), dtype=np.uint8)},
-        {"seen": np.zeros((3, 32), dtype=np.int8)},
-        {"seen": np.zeros((3, 32), dtype=np.uint8), "more": np.zeros(1)},
+        {"seen": np.zeros(95, dtype=np.uint8)},
+        {"seen": np.zeros(96, dtype=np.int8)},
+        {"seen": np.zeros(96, dtype=np.uint8), "more": np.zeros(1)},
         {"seen.variables": np.array([0]), "seen.values": np.zeros((1, 8), dtype=np.uint8)},
     ],
     ids=["nothing", "too small", "no bytes", "more", "numbers"],
@@ -143,7 +143,7 @@ def test_other_memories_are_refused(memory: dict[str, np.ndarray]) -> None:
 @pytest.mark.parametrize(
     "memory",
     [
-        {"seen": np.zeros((3, 32), dtype=np.uint8)},
+        {"seen": np.zeros(96, dtype=np.uint8)},
         {"seen.variables": np.array([0]), "seen.values": np.zeros((2, 8), dtype=np.uint8)},
         {"seen.variables": np.array([0.0]), "seen.values": np.zeros((1, 8), dtype=np.uint8)},
     ],

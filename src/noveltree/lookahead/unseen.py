@@ -88,22 +88,23 @@ class _SeenBytes:
     """The values that each of some bytes has had."""
 
     def __init__(self, variables: int) -> None:
-        self._had = np.zeros((variables, 256), dtype=np.bool_)
+        # Values come first: screens are made of few of them, so that the table is read in long runs.
+        self._had = np.zeros((256, variables), dtype=np.bool_)
 
     def add(self, observation: NDArray[np.uint8]) -> None:
-        self._had[np.arange(len(self._had)), observation.ravel()] = True
+        self._had[observation.ravel(), np.arange(observation.size)] = True
 
     def count_new(self, observation: NDArray[np.uint8]) -> int:
         return int(_count_new(observation.ravel(), self._had))
 
     def memory(self) -> Arrays:
-        return {_SEEN: np.packbits(self._had, axis=1)}
+        return {_SEEN: np.packbits(self._had)}
 
     def remember(self, memory: Arrays) -> None:
         bits = memory.get(_SEEN)
-        if bits is None or len(memory) > 1 or bits.dtype != np.uint8 or bits.shape != (len(self._had), 32):
+        if bits is None or len(memory) > 1 or bits.dtype != np.uint8 or bits.shape != (self._had.size // 8,):
             raise RecordError("What the episode has seen is missing or is something else.")
-        self._had = np.unpackbits(bits, axis=1).astype(np.bool_)
+        self._had = np.unpackbits(bits).astype(np.bool_).reshape(self._had.shape)
 
 
 class _SeenNumbers:
@@ -149,5 +150,5 @@ def _numbers(observation: NDArray[np.generic]) -> list[tuple[int, bytes]]:
 def _count_new(values: NDArray[np.uint8], had: NDArray[np.bool_]) -> int:
     new = 0
     for variable in range(values.shape[0]):
-        new += not had[variable, values[variable]]
+        new += not had[values[variable], variable]
     return new
