@@ -333,10 +333,11 @@ def test_riw_plus_prunes_by_the_table_that_is_chosen_and_is_an_assembly_of_parts
     choices: dict[str, Any], agent: str, novelty: str
 ) -> None:
     conditions = {"budget": 40, "max_frames": 15 * 40}
-    protocol = make_protocol("pong", agent="riw-plus", **conditions, **choices)
+    protocol = make_protocol("breakout", agent="riw-plus", **conditions, **choices)
     same = make_protocol(
-        "pong",
+        "breakout",
         agent=agent,
+        lives="one",
         safe_steps=10,
         reward_weight=0.97,
         tie_breaking="unseen-if-idle",

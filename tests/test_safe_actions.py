@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,12 +17,9 @@ from noveltree.protocol import make_protocol
 from noveltree.records.play_file import read_play, write_play
 from noveltree.simulators import State, Transition
 from noveltree.tree import UNIFORM, Lookahead
-from tests.support.worlds import TableWorld
 
-LEFT, RIGHT = 0, 1
-#: A road of states 0, 1, 2, ... on which right leads one state on and left to a place that ends the episode.
-_END = 20
-ROAD = TableWorld([[(_END, 1.0), (i + 1, 0.0)] for i in range(_END + 1)], terminal=frozenset({_END}))
+#: What the actions of the road do.
+LOSE, GO_ON, END = 0, 1, 2
 
 
 class _Living(State):
@@ -31,26 +30,30 @@ class _Living(State):
         self.lives = lives
 
 
-class _ThreeLives:
-    """Left costs a life and pays 1, right costs nothing and pays nothing; the episode does not end."""
+class Road:
+    """A road on which one may lose a life, go on, or end the episode; whoever does not go on is paid 1."""
 
-    actions = ("left", "right")
+    actions = ("lose", "go on", "end")
+
+    def __init__(self, lives: int = 3) -> None:
+        self._lives = lives
 
     def start(self) -> _Living:
-        return _Living(0, 3)
+        return _Living(0, self._lives)
 
     def step(self, state: State, action: int) -> Transition:
         assert isinstance(state, _Living)
-        steps = int(state.observation[0]) + 1
-        return Transition(_Living(steps, state.lives - (action == LEFT)), float(action == LEFT), False)
+        following = _Living(int(state.observation[0]) + 1, state.lives - (action == LOSE))
+        return Transition(following, float(action != GO_ON), action == END)
 
     def close(self) -> None:
         pass
 
 
-def lookahead_with(world: object, *paths: tuple[int, ...]) -> Lookahead:
+def lookahead_with(*paths: tuple[int, ...], lives: int = 3) -> Lookahead:
     """A lookahead with the nodes on these ways."""
-    lookahead = Lookahead(world, world.start(), base_policy=UNIFORM, termination_cost=0.0)  # type: ignore[arg-type, attr-defined]
+    world = Road(lives)
+    lookahead = Lookahead(world, world.start(), base_policy=UNIFORM, termination_cost=0.0)
     for path in paths:
         node = lookahead.root
         for action in path:
@@ -63,80 +66,108 @@ def choose(lookahead: Lookahead, values: list[float | None], steps: int) -> int:
     return select(lookahead.root, values, np.random.default_rng(0))
 
 
+def without_loss(lookahead: Lookahead, steps: int) -> None:
+    """Let the first action of the root cost nothing, and the way below it have so many steps."""
+    node = lookahead.expand(lookahead.root, LOSE)
+    node.state = _Living(1, 3)
+    for _ in range(steps - 1):
+        node = lookahead.expand(node, GO_ON)
+
+
 class TestKnownWays:
     def test_an_action_has_the_longest_way_below_it(self) -> None:
-        assert known_ways(lookahead_with(ROAD, (RIGHT,)).root) == [0, 1]
-        assert known_ways(lookahead_with(ROAD, (RIGHT,) * 3, (RIGHT, LEFT)).root) == [0, 3]
-
-    def test_a_way_ends_before_the_episode_does(self) -> None:
-        assert known_ways(lookahead_with(ROAD, (LEFT,), (RIGHT, LEFT)).root) == [0, 1]
+        assert known_ways(lookahead_with((GO_ON,)).root) == [0, 1, 0]
+        assert known_ways(lookahead_with((GO_ON,) * 3, (GO_ON, LOSE)).root) == [0, 3, 0]
 
     def test_a_way_ends_before_a_life_is_lost(self) -> None:
-        lookahead = lookahead_with(_ThreeLives(), (LEFT, RIGHT, RIGHT), (RIGHT, RIGHT, LEFT, RIGHT))
-        assert known_ways(lookahead.root) == [0, 2]
+        lookahead = lookahead_with((LOSE, GO_ON, GO_ON), (GO_ON, GO_ON, LOSE, GO_ON))
+        assert known_ways(lookahead.root) == [0, 2, 0]
+
+    def test_an_episode_that_ends_without_a_loss_is_survived_for_good(self) -> None:
+        lookahead = lookahead_with((LOSE, END), (GO_ON, GO_ON, END), (END,))
+        assert known_ways(lookahead.root) == [0, math.inf, math.inf]
+
+    def test_one_that_ends_with_a_loss_is_not(self) -> None:
+        lookahead = lookahead_with((GO_ON, LOSE))
+        last = lookahead.root.children[GO_ON].children[LOSE]  # type: ignore[union-attr]
+        assert last is not None
+        last.terminal = True
+        assert known_ways(lookahead.root) == [0, 1, 0]
 
     def test_lives_that_were_lost_before_the_root_do_not_matter(self) -> None:
-        lookahead = lookahead_with(_ThreeLives(), (LEFT, RIGHT, RIGHT))
-        lookahead.advance(LEFT, keep=True)
-        assert known_ways(lookahead.root) == [0, 2]
+        lookahead = lookahead_with((LOSE, GO_ON, GO_ON))
+        lookahead.advance(LOSE, keep=True)
+        assert known_ways(lookahead.root) == [0, 2, 0]
 
     def test_where_chance_decides_a_way_goes_on_after_every_outcome(self) -> None:
-        lookahead = lookahead_with(ROAD, (RIGHT, RIGHT, RIGHT))
-        first = lookahead.root.children[RIGHT]
+        lookahead = lookahead_with((GO_ON,) * 3)
+        first = lookahead.root.children[GO_ON]
         assert first is not None
-        other = lookahead.expand(lookahead.root, LEFT)  # an end of the episode, which right may lead to as well
-        lookahead.root.children[LEFT] = None
-        first.next_outcome = other
-        assert known_ways(lookahead.root) == [0, 0]
+        first.next_outcome = lookahead.expand(lookahead.root, LOSE)  # to which going on may lead as well
+        lookahead.root.children[LOSE] = None
+        assert known_ways(lookahead.root) == [0, 0, 0]
 
 
 class TestChoice:
     def test_an_action_without_a_way_is_not_chosen_for_a_reward(self) -> None:
-        lookahead = lookahead_with(ROAD, (LEFT,), (RIGHT,) * 4)
-        assert choose(lookahead, [1.0, 0.0], steps=3) == RIGHT
+        lookahead = lookahead_with((LOSE,), (GO_ON,) * 4)
+        assert choose(lookahead, [1.0, 0.0, None], steps=3) == GO_ON
 
-    def test_a_way_of_enough_steps_is_as_good_as_a_longer_one(self) -> None:
-        # Right at once has ten steps; left loses a life later, after two or after three steps.
-        for steps, chosen in ((2, LEFT), (3, LEFT), (4, RIGHT)):
-            lookahead = lookahead_with(_ThreeLives(), (RIGHT,) * 10)
-            assert (known_ways(lookahead.root), steps) == ([0, 10], steps)
-            left = lookahead.expand(lookahead.root, LEFT)
-            left.state.lives = 3  # type: ignore[attr-defined]  # as if it had cost nothing
-            node = left
-            for _ in range(2):
-                node = lookahead.expand(node, RIGHT)
-            assert known_ways(lookahead.root) == [3, 10]
-            assert choose(lookahead, [1.0, 0.0], steps) == chosen
+    def test_an_end_that_pays_is_chosen_if_no_life_is_lost_with_it(self) -> None:
+        lookahead = lookahead_with((END,), (GO_ON,) * 20)
+        assert choose(lookahead, [None, 0.0, 1.0], steps=10) == END
+
+    @pytest.mark.parametrize(("steps", "chosen"), [(2, LOSE), (3, LOSE), (4, GO_ON)])
+    def test_a_way_of_enough_steps_is_as_good_as_a_longer_one(self, steps: int, chosen: int) -> None:
+        lookahead = lookahead_with((GO_ON,) * 10)
+        without_loss(lookahead, 3)
+        assert known_ways(lookahead.root) == [3, 10, 0]
+        assert choose(lookahead, [1.0, 0.0, None], steps) == chosen
 
     def test_half_of_the_longest_way_is_enough(self) -> None:
-        lookahead = lookahead_with(ROAD, (RIGHT, RIGHT))
-        left = lookahead.expand(lookahead.root, LEFT)
-        left.terminal = False
-        assert known_ways(lookahead.root) == [1, 2]
-        assert choose(lookahead, [1.0, 0.0], steps=20) == LEFT
+        for longest, chosen in ((2, LOSE), (3, GO_ON)):
+            lookahead = lookahead_with((GO_ON,) * longest)
+            without_loss(lookahead, 1)
+            assert choose(lookahead, [1.0, 0.0, None], steps=20) == chosen
 
     def test_where_every_way_has_ended_rewards_decide(self) -> None:
-        assert choose(lookahead_with(_ThreeLives(), (LEFT,)), [1.0, None], steps=20) == LEFT
+        assert choose(lookahead_with((LOSE,)), [1.0, None, None], steps=20) == LOSE
 
     def test_without_values_of_safe_actions_those_of_all_count(self) -> None:
-        lookahead = lookahead_with(ROAD, (LEFT,), (RIGHT,) * 4)
-        assert choose(lookahead, [1.0, None], steps=3) == LEFT
+        lookahead = lookahead_with((LOSE,), (GO_ON,) * 4)
+        assert choose(lookahead, [1.0, None, None], steps=3) == LOSE
+
+    def test_nothing_is_withheld_where_states_do_not_tell_of_lives(self) -> None:
+        lookahead = lookahead_with((LOSE,), (GO_ON,) * 4, lives=0)
+        assert choose(lookahead, [1.0, 0.0, None], steps=3) == LOSE
+
+
+@pytest.mark.parametrize(
+    ("game", "choices"), [("corridor", {"budget": 50}), ("FrozenLake-v1", {"chance": "foreseen"})]
+)
+def test_riw_plus_reaches_goals_that_end_the_episode(game: str, choices: dict[str, Any]) -> None:
+    protocol = make_protocol(game, agent="riw-plus", **choices)
+    with contextlib.closing(protocol.make_simulator()) as simulator:
+        play = protocol.make_play(simulator, seed=0, index=0)
+        drive([play], decisions=100)
+    assert play.finished
+    assert sum(decision.reward for decision in play.decisions) == 1.0
 
 
 def test_it_keeps_the_memory_of_the_selection_inside() -> None:
-    lookahead = lookahead_with(ROAD, (LEFT,), (RIGHT,))
+    lookahead = lookahead_with((LOSE,), (GO_ON,))
     select = SafeActions(FreshSubtree(), 20)
-    select(lookahead.root, [0.0, 0.0], np.random.default_rng(0))
+    select(lookahead.root, [0.0, 0.0, None], np.random.default_rng(0))
     memory = select.memory()
     assert memory["visits"].tolist() == [1]
-    lookahead.advance(RIGHT, keep=True)
+    lookahead.advance(GO_ON, keep=True)
     again = SafeActions(FreshSubtree(), 20)
     again.remember(memory, lookahead)
     assert again.memory()["visits"].tolist() == [1]
 
 
 def test_a_selection_that_remembers_nothing_refuses_a_memory() -> None:
-    lookahead = lookahead_with(ROAD, (LEFT,))
+    lookahead = lookahead_with((LOSE,))
     select = SafeActions(best_action(random_tie), 20)
     select.remember({}, lookahead)
     with pytest.raises(RecordError, match="remembers nothing"):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noveltree.errors import RecordError
+from noveltree.errors import RecordError, SimulatorError
 from noveltree.lookahead import UnseenIfIdle
 from noveltree.simulators import State, Transition
 from noveltree.tree import UNIFORM, Lookahead
@@ -83,6 +83,24 @@ def test_where_it_pays_the_larger_subtree_decides(rng: np.random.Generator) -> N
 def test_values_come_first(rng: np.random.Generator) -> None:
     lookahead = lookahead_with((LEFT,), (RIGHT,))
     assert UnseenIfIdle()(lookahead.root, [0.0, -1.0], rng) == LEFT
+
+
+def test_all_outcomes_of_an_action_are_looked_at(rng: np.random.Generator) -> None:
+    lookahead, select = lookahead_with((LEFT,), (RIGHT,)), UnseenIfIdle()
+    left, right = lookahead.root.children
+    assert left is not None
+    left.next_outcome, lookahead.root.children[RIGHT] = right, None  # left may lead to both
+    select(lookahead.root, [0.0, None], rng)
+    assert select.unseen(lookahead.root, LEFT) == 3 * 0.95
+
+
+def test_an_observation_of_another_size_is_refused(rng: np.random.Generator) -> None:
+    lookahead, select = lookahead_with((LEFT,), (RIGHT,)), UnseenIfIdle()
+    child = lookahead.root.children[LEFT]
+    assert child is not None
+    child.state = State(np.zeros((40, 40), dtype=np.uint8))
+    with pytest.raises(SimulatorError, match="Observations of 3 bytes are expected"):
+        select(lookahead.root, [0.0, 0.0], rng)
 
 
 def test_what_ends_the_episode_is_not_worth_going_to(rng: np.random.Generator) -> None:

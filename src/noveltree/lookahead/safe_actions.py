@@ -1,11 +1,13 @@
-"""Survive first: an action is chosen among those below which a way is known on which the life is kept.
+"""Survive first: an action is chosen among those below which a way is known on which no life is lost.
 
 Rewards and survival are two questions. A simulator that is a function gives the same again, and the subtree of the
-executed action stays: whoever has seen a way of some steps without a loss can follow it. So who executes only
+executed action stays: whoever has seen a way of some steps without a loss can follow it. Whoever executes only
 actions below which such a way is known may choose among them as greedily as it likes.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -20,8 +22,8 @@ class SafeActions:
     """Around a selection: the values of other actions are withheld from it.
 
     An action is safe if a way is known below it, of `steps` actions or of half as many as the longest way of all,
-    on which the episode goes on and no life is lost: where no way is long all are in danger, and the longest alone
-    would leave no choice.
+    on which no life is lost: where no way is long all are in danger, and the longest alone would leave no choice.
+    Nothing is withheld where states do not tell how many lives are left.
     """
 
     def __init__(self, select: ActionSelection, steps: int) -> None:
@@ -29,10 +31,7 @@ class SafeActions:
         self._steps = steps
 
     def __call__(self, root: Node, values: ActionValues, rng: np.random.Generator) -> int:
-        known = known_ways(root)
-        enough = min(self._steps, max(known) / 2)
-        safe = [value if steps >= enough else None for value, steps in zip(values, known, strict=True)]
-        return self._select(root, values if all(value is None for value in safe) else safe, rng)
+        return self._select(root, self._of_safe_actions(root, values) if lives_of(root.state) else values, rng)
 
     def memory(self) -> Arrays:
         return self._select.memory() if isinstance(self._select, RemembersEpisode) else {}
@@ -41,31 +40,35 @@ class SafeActions:
         if isinstance(self._select, RemembersEpisode):
             self._select.remember(memory, lookahead)
         elif memory:
-            raise RecordError(
-                "The choice among safe actions remembers nothing, but there is something to remember."
-            )
+            raise RecordError("A choice among safe actions remembers nothing, but there is something to remember.")
+
+    def _of_safe_actions(self, root: Node, values: ActionValues) -> ActionValues:
+        """The values of safe actions, or of all if none of these has one."""
+        known = known_ways(root)
+        enough = min(self._steps, max(known) / 2)
+        safe = [value if steps >= enough else None for value, steps in zip(values, known, strict=True)]
+        return values if all(value is None for value in safe) else safe
 
 
-def known_ways(root: Node) -> list[int]:
-    """Of each action of the root: how many actions the longest known way has that begins with it and on which
-    the episode goes on with as many lives as at the root. Where chance decides, it goes on after every outcome.
+def known_ways(root: Node) -> list[float]:
+    """Of each action of the root: how many actions the longest known way has that begins with it and on which no
+    life is lost, without end if the episode ends on it. Where chance decides, it goes on after every outcome.
     """
     lives = lives_of(root.state)
     nodes = [root]
     for node in nodes:
-        if node is root or _goes_on(node, lives):
+        if lives_of(node.state) >= lives:
             nodes.extend(node.offspring())
-    #: How many actions such a way has below a node; -1 where it has ended with the node itself.
-    longest: dict[Node, int] = {}
+    #: How many actions such a way has below a node; -1 where a life was lost on the way to the node itself.
+    longest: dict[Node, float] = {}
 
-    def below(first: Node | None) -> int:
+    def beginning_with(first: Node | None) -> float:
         """How many actions the longest way has that begins with the action of these outcomes."""
         return 0 if first is None else 1 + min(longest[outcome] for outcome in outcomes(first))
 
     for node in reversed(nodes[1:]):
-        longest[node] = max(map(below, node.children)) if _goes_on(node, lives) else -1
-    return [below(child) for child in root.children]
-
-
-def _goes_on(node: Node, lives: int) -> bool:
-    return not node.terminal and lives_of(node.state) >= lives
+        if lives_of(node.state) < lives:
+            longest[node] = -1
+        else:
+            longest[node] = math.inf if node.terminal else max(map(beginning_with, node.children))
+    return [beginning_with(child) for child in root.children]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from noveltree.errors import RecordError
+from noveltree.errors import RecordError, SimulatorError
 from noveltree.kernels import kernel
 from noveltree.lookahead.action_selection import (
     TIE_TOLERANCE,
@@ -21,7 +21,7 @@ from noveltree.lookahead.action_selection import (
 )
 from noveltree.lookahead.planner import ActionValues
 from noveltree.simulators.simulator import lives_of
-from noveltree.tree import Arrays, Lookahead, Node
+from noveltree.tree import Arrays, Lookahead, Node, outcomes
 
 #: What is one action farther away counts so much as much.
 _NEARNESS = 0.95
@@ -33,10 +33,10 @@ _SEEN, _VARIABLES, _VALUES = "seen", "seen.variables", "seen.values"
 class UnseenIfIdle:
     """The best action, of tied ones that with the larger subtree, where one is worth more than nothing.
 
-    Elsewhere the one of the tied actions below which most is unseen: a node d actions below the root has as many
-    values that the critical path never had, times 0.95^d, and an action what the best node below it has with which
-    the life goes on. If that is nothing, or the same, it walks on: nine times of ten it does what it did last, if
-    that is among them, and otherwise any of them.
+    Elsewhere the one of the tied actions below which most is unseen: a node d actions below the root counts as many
+    values as it has that the critical path never had, times 0.95^d, and an action as much as the best node below it
+    that is reached without losing a life and does not end the episode. If that is nothing, or the same, it walks
+    on: nine times of ten it does what it did last, if that is among them, and otherwise any of them.
     """
 
     def __init__(self) -> None:
@@ -53,10 +53,10 @@ class UnseenIfIdle:
     def unseen(self, root: Node, action: int) -> float:
         """How much is unseen below an action of the root."""
         seen, lives, most = self._all_seen(root), lives_of(root.state), 0.0
-        stack = [root.children[action]]
+        stack = list(outcomes(root.children[action]))
         while stack:
             node = stack.pop()
-            if node is None or node.terminal or lives_of(node.state) < lives:
+            if node.terminal or lives_of(node.state) < lives:
                 continue
             most = max(most, _NEARNESS ** (node.time - root.time) * seen.count_new(node.state.observation))
             stack.extend(node.offspring())
@@ -92,10 +92,10 @@ class _SeenBytes:
         self._had = np.zeros((256, variables), dtype=np.bool_)
 
     def add(self, observation: NDArray[np.uint8]) -> None:
-        self._had[observation.ravel(), np.arange(observation.size)] = True
+        self._had[self._bytes(observation), np.arange(observation.size)] = True
 
     def count_new(self, observation: NDArray[np.uint8]) -> int:
-        return int(_count_new(observation.ravel(), self._had))
+        return int(_count_new(self._bytes(observation), self._had))
 
     def memory(self) -> Arrays:
         return {_SEEN: np.packbits(self._had)}
@@ -105,6 +105,14 @@ class _SeenBytes:
         if bits is None or len(memory) > 1 or bits.dtype != np.uint8 or bits.shape != (self._had.size // 8,):
             raise RecordError("What the episode has seen is missing or is something else.")
         self._had = np.unpackbits(bits).astype(np.bool_).reshape(self._had.shape)
+
+    def _bytes(self, observation: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        if observation.dtype != np.uint8 or observation.size != self._had.shape[1]:
+            raise SimulatorError(
+                f"Observations of {self._had.shape[1]} bytes are expected, as before, not one of shape "
+                f"{observation.shape} and type {observation.dtype}."
+            )
+        return observation.ravel()
 
 
 class _SeenNumbers:
