@@ -260,8 +260,6 @@ class TestEpisodes:
         assert having == planners | {"n-cpl", "n-cpl-d", "cpl", "n-cpl-plus", "pi-iw", "pi-iw-plus", "vae-iw"}
         for name in having:
             features = {"features": "atoms"} if "features" in AGENTS[name].uses else {}
-            if "persistence" in AGENTS[name].uses:
-                features["persistence"] = "none"  # which is around the set of actions
             settings = AGENTS[name].settings(actions="learnt", **features)
             start = (
                 AtariState(b"", np.zeros((84, 84), np.uint8), None, None)

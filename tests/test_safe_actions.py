@@ -145,8 +145,16 @@ class TestChoice:
 @pytest.mark.parametrize(
     ("game", "choices"), [("corridor", {"budget": 50}), ("FrozenLake-v1", {"chance": "foreseen"})]
 )
-def test_riw_plus_reaches_goals_that_end_the_episode(game: str, choices: dict[str, Any]) -> None:
-    protocol = make_protocol(game, agent="riw-plus", **choices)
+def test_goals_that_end_the_episode_are_reached(game: str, choices: dict[str, Any]) -> None:
+    protocol = make_protocol(
+        game,
+        agent="riw-plus",
+        safe_steps=10,
+        reward_weight=0.97,
+        persistence="drawn",
+        tie_breaking="unseen-if-idle",
+        **choices,
+    )
     with contextlib.closing(protocol.make_simulator()) as simulator:
         play = protocol.make_play(simulator, seed=0, index=0)
         drive([play], decisions=100)

@@ -139,16 +139,13 @@ def _riw_plus(start: State, settings: Settings) -> Planner:
 RIW_PLUS = dataclasses.replace(
     RIW_D,
     name="riw-plus",
-    summary="Rollout IW(1) with depth novelty that survives first, then hurries, and walks on where nothing pays",
+    summary="Rollout IW(1) with depth novelty and one life, which asks nothing twice; ties to the larger subtree",
     assemble=_riw_plus,
     uses=("table", *RIW_D.uses),
     defaults={
         "table": "depth",
+        "tie_breaking": "larger-subtree",
         "lives": "one",
-        "safe_steps": 10,
-        "reward_weight": 0.97,
-        "tie_breaking": "unseen-if-idle",
-        "persistence": "drawn",
         "known_transitions": "free",
     },
 )
