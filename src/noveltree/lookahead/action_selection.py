@@ -33,6 +33,11 @@ def best_action(break_ties: TieBreaking) -> ActionSelection:
     return select
 
 
+def something_pays(values: ActionValues) -> bool:
+    """Whether some action is worth more than nothing."""
+    return any(value is not None and value > TIE_TOLERANCE for value in values)
+
+
 def drawn_first(steps: int, then: ActionSelection) -> ActionSelection:
     """Drawn in proportion to the values in the first `steps` time steps of an episode, and then as `then` has it.
 

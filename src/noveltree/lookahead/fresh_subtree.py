@@ -13,7 +13,7 @@ import numpy as np
 
 from noveltree.errors import RecordError
 from noveltree.features.abstraction import Abstraction, make_cells
-from noveltree.lookahead.action_selection import TIE_TOLERANCE, TieBreaking, best_action, random_tie
+from noveltree.lookahead.action_selection import TieBreaking, best_action, random_tie, something_pays
 from noveltree.lookahead.planner import ActionValues
 from noveltree.tree import Arrays, Lookahead, Node
 
@@ -44,8 +44,7 @@ class FreshSubtree:
             kept = (node.number for node in _below(root) if node.number in self._cells)
             self._cells = {number: self._cells[number] for number in kept}
             self.visits[self._cell_of(root)] += 1
-        it_pays = any(value is not None and value > TIE_TOLERANCE for value in values)
-        return (self._paid_action if it_pays else self._freshest_action)(root, values, rng)
+        return (self._paid_action if something_pays(values) else self._freshest_action)(root, values, rng)
 
     def freshness(self, node: Node) -> float:
         """That of all nodes below and including one."""

@@ -6,19 +6,12 @@ it tells what is worth going to: values of pixels, or of variables, that no exec
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from noveltree.errors import RecordError, SimulatorError
 from noveltree.kernels import kernel
-from noveltree.lookahead.action_selection import (
-    TIE_TOLERANCE,
-    best_action,
-    larger_subtree,
-    random_tie,
-)
+from noveltree.lookahead.action_selection import best_action, larger_subtree, random_tie, something_pays
 from noveltree.lookahead.planner import ActionValues
 from noveltree.simulators.simulator import lives_of
 from noveltree.tree import Arrays, Lookahead, Node, outcomes
@@ -41,14 +34,12 @@ class UnseenIfIdle:
 
     def __init__(self) -> None:
         self._seen: _SeenBytes | _SeenNumbers | None = None
-        self._paid: Callable[[Node, ActionValues, np.random.Generator], int] = best_action(larger_subtree)
+        self._paid = best_action(larger_subtree)
         self._idle = best_action(self._most_unseen)
 
     def __call__(self, root: Node, values: ActionValues, rng: np.random.Generator) -> int:
-        seen = self._all_seen(root)
-        seen.add(root.state.observation)
-        it_pays = any(value is not None and value > TIE_TOLERANCE for value in values)
-        return (self._paid if it_pays else self._idle)(root, values, rng)
+        self._all_seen(root).add(root.state.observation)
+        return (self._paid if something_pays(values) else self._idle)(root, values, rng)
 
     def unseen(self, root: Node, action: int) -> float:
         """How much is unseen below an action of the root."""
