@@ -17,6 +17,7 @@ from noveltree.protocol import make_protocol
 from noveltree.records.play_file import read_play, write_play
 from noveltree.simulators import State
 from noveltree.tree import UNIFORM, Lookahead
+from tests.support.stored_plays import straight_and_resumed
 from tests.support.worlds import TableWorld
 
 LEFT, RIGHT = 0, 1
@@ -101,15 +102,8 @@ def test_a_play_that_was_stored_remembers_where_it_has_been(tmp_path: Path) -> N
     protocol = make_protocol("venture", agent="riw-plus", budget=30, tie_breaking="fresh-subtree")
     plays = []
     with contextlib.closing(protocol.make_simulator()) as simulator:
-        straight = protocol.make_play(simulator, seed=0, index=0)
-        write_play(tmp_path / "before", straight, protocol)
-        drive([straight], decisions=30)
-        halfway = protocol.make_play(simulator, seed=0, index=0)
-        drive([halfway], decisions=15)
-        write_play(tmp_path / "play", halfway, protocol)
-        resumed = read_play(tmp_path / "play", protocol, simulator)
-        drive([resumed], decisions=15)
-        for play in (straight, resumed):
+        write_play(tmp_path / "before", protocol.make_play(simulator, seed=0, index=0), protocol)
+        for play in straight_and_resumed(protocol, simulator, tmp_path / "play"):
             memory = play.memory()
             assert memory["selection.visits"].sum() == 30
             plays.append(([decision.action for decision in play.decisions], memory["selection.cells"].tobytes()))

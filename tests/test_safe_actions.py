@@ -14,9 +14,9 @@ from noveltree.episodes import drive
 from noveltree.errors import RecordError
 from noveltree.lookahead import FreshSubtree, SafeActions, best_action, known_ways, random_tie
 from noveltree.protocol import make_protocol
-from noveltree.records.play_file import read_play, write_play
 from noveltree.simulators import State, Transition
 from noveltree.tree import UNIFORM, Lookahead
+from tests.support.stored_plays import straight_and_resumed
 
 #: What the actions of the road do.
 LOSE, GO_ON, END = 0, 1, 2
@@ -193,14 +193,7 @@ def test_a_play_that_was_stored_goes_on_the_same(tmp_path: Path) -> None:
     )
     accounts = []
     with contextlib.closing(protocol.make_simulator()) as simulator:
-        straight = protocol.make_play(simulator, seed=0, index=0)
-        drive([straight], decisions=30)
-        halfway = protocol.make_play(simulator, seed=0, index=0)
-        drive([halfway], decisions=15)
-        write_play(tmp_path / "play", halfway, protocol)
-        resumed = read_play(tmp_path / "play", protocol, simulator)
-        drive([resumed], decisions=15)
-        for play in (straight, resumed):
+        for play in straight_and_resumed(protocol, simulator, tmp_path / "play"):
             actions = [decision.action for decision in play.decisions]
             accounts.append((actions, play.memory()["selection.seen"].tobytes()))
     assert accounts[0] == accounts[1]
