@@ -259,7 +259,8 @@ class TestEpisodes:
         planners = {"riw-c", "riw-d", "riw-plus", "unpruned"}
         assert having == planners | {"n-cpl", "n-cpl-d", "cpl", "n-cpl-plus", "pi-iw", "pi-iw-plus", "vae-iw"}
         for name in having:
-            features = {"features": "atoms"} if "features" in AGENTS[name].uses else {}
+            chosen = {"features": "atoms", "persistence": "none"}
+            features = {setting: chosen[setting] for setting in chosen if setting in AGENTS[name].uses}
             settings = AGENTS[name].settings(actions="learnt", **features)
             start = (
                 AtariState(b"", np.zeros((84, 84), np.uint8), None, None)
@@ -279,3 +280,18 @@ class TestEpisodes:
         lookahead = grow(ROAD, planner, 60, np.random.default_rng(0))
         assert planner.actions.novel[1] < 0.6
         assert lookahead.interactions > 10
+
+
+def test_a_play_whose_planner_depends_on_networks_is_restored_with_what_its_planner_has_learnt() -> None:
+    agent = replace(get_agent("unpruned"), untrained=get_agent("unpruned").assemble)
+    settings = agent.settings(actions="learnt", horizon=4)
+
+    def play() -> Play:
+        return Play(ROAD, agent, budget=Interactions(40), rng=np.random.default_rng(0), settings=settings)
+
+    first, again = play(), play()
+    drive([first], decisions=3)
+    memory = first.memory()
+    assert (memory["actions.novel"] < 1.0).any()
+    again.restore(first.lookahead, first.decisions, heuristics=UNINFORMED, memory=memory)
+    assert again.memory()["actions.novel"].tolist() == memory["actions.novel"].tolist()

@@ -28,7 +28,12 @@ def test_every_agent_is_in_the_table_and_its_cells_are_filled(agent: str) -> Non
     row = row_of(agent, "| agent | novelty |")
     assert all(row.values())
     ties = AGENTS[agent].defaults.get("tie_breaking", Settings.model_fields["tie_breaking"].default)
-    assert ("larger subtree" in row["executed action"]) == (ties == "larger-subtree")
+    told = row["executed action"]
+    if told == "as `riw-plus`":
+        assert ties == AGENTS["riw-plus"].defaults["tie_breaking"]
+    else:
+        assert ("larger subtree" in told) == (ties in ("larger-subtree", "unseen-if-idle"))
+        assert ("unseen" in told) == (ties == "unseen-if-idle")
     if ties == "random" and "best" in row["executed action"] and agent != "graph":
         assert "ties at random" in row["executed action"]
     if AGENTS[agent].novelty in ("classic", "depth") and agent != "pi-hiw":

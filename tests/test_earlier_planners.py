@@ -79,7 +79,8 @@ def test_a_mean_without_a_deviation_counts_as_exact() -> None:
     assert script.welch_p_value(script.Sample.of(ours), exact) == pytest.approx(expected)
 
 
-def test_the_document_has_the_table_of_the_records() -> None:
+@pytest.mark.parametrize("name", ["bandres", "lipovetzky"])
+def test_the_document_has_the_table_of_the_records(name: str) -> None:
     script = load_script("earlier_planners")
     document = (EXPERIMENTS.parent / "docs" / "reproduction.md").read_text()
-    assert script.build_table(EXPERIMENTS / "bandres" / "results") in document
+    assert script.build_table(EXPERIMENTS / name / "results") in document

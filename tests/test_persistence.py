@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
+from noveltree.errors import RecordError
 from noveltree.lookahead import AllActions, LearntActions, PersistentActions
+from noveltree.simulators import State, Transition
 from noveltree.tree import UNIFORM, Lookahead, Node
 from tests.support.worlds import ScriptedRng, TableWorld
 
@@ -74,6 +77,88 @@ def test_it_keeps_what_the_actions_inside_have_learnt() -> None:
     assert {name: array.tolist() for name, array in again.memory().items()} == {
         name: array.tolist() for name, array in actions.memory().items()
     }
+
+
+class _Life(State):
+    __slots__ = ("lives",)
+
+    def __init__(self, time: int, lives: int) -> None:
+        super().__init__(np.array([time], dtype=np.uint8))
+        self.lives = lives
+
+
+class _Rewarding:
+    """A road whose steps pay (+), cost a life (-), or do neither (.)."""
+
+    actions = ("go",)
+
+    def __init__(self, events: str) -> None:
+        self._events = events
+
+    def start(self) -> _Life:
+        return _Life(0, 3)
+
+    def step(self, state: State, action: int) -> Transition:
+        assert isinstance(state, _Life)
+        time = int(state.observation[0])
+        event = self._events[time]
+        return Transition(_Life(time + 1, state.lives - (event == "-")), float(event == "+"), False)
+
+    def close(self) -> None:
+        pass
+
+
+def _persistent_at(events: str, caution: int) -> str:
+    """The time steps of a walk along the events at which rollouts are persistent, as crosses."""
+    world = _Rewarding(events)
+    lookahead = Lookahead(world, world.start(), base_policy=UNIFORM, termination_cost=0.0)
+    actions, seen = PersistentActions(AllActions(), caution), ""
+    for _ in events:
+        actions.begin(lookahead)
+        actions.begin(lookahead)  # a decision that was cut off is begun again
+        numbers: Any = ScriptedRng(0.9, 0.1)  # a persistent rollout draws its probability, and then an action
+        actions.sample(lookahead.root, lookahead.root, rng=numbers)
+        seen += "." if numbers.left else "x"
+        lookahead.expand(lookahead.root, 0)
+        lookahead.advance(0, keep=True)
+    return seen
+
+
+def test_with_caution_rollouts_are_not_persistent_for_so_long_after_the_loss_of_a_life() -> None:
+    assert _persistent_at("........", caution=3) == "xxxxxxxx"
+    # What an action costs shows in the time step that it leads to.
+    assert _persistent_at("-.......", caution=3) == "x...xxxx"
+    assert _persistent_at("...--...", caution=2) == "xxxx...x"
+    assert _persistent_at("-.......", caution=0) == "xxxxxxxx"
+    # What pays changes nothing.
+    assert _persistent_at("+++.....", caution=3) == "xxxxxxxx"
+
+
+def test_caution_goes_on_where_it_was() -> None:
+    world = _Rewarding(".-......")
+    lookahead = Lookahead(world, world.start(), base_policy=UNIFORM, termination_cost=0.0)
+    actions = PersistentActions(LearntActions(), 3)
+    assert actions.memory().keys() == LearntActions().memory().keys()
+    for _ in range(4):
+        actions.begin(lookahead)
+        actions.learn(lookahead)
+        lookahead.expand(lookahead.root, 0)
+        lookahead.advance(0, keep=True)
+    memory = actions.memory()
+    assert memory["actions.loss"].tolist() == [2]
+    again = PersistentActions(LearntActions(), 3)
+    again.remember(memory, lookahead)
+    assert again.memory()["actions.loss"].tolist() == [2]
+    for part in (actions, again):  # at time step 4, two after the loss, both are cautious still
+        part.begin(lookahead)
+        numbers: Any = ScriptedRng(0.1)
+        part.sample(lookahead.root, lookahead.root, rng=numbers)
+        assert not numbers.left
+    for bad in (5, 0, 1.0):
+        with pytest.raises(RecordError, match="When a life was lost last"):
+            PersistentActions(AllActions(), 3).remember({"actions.loss": np.array([bad])}, lookahead)
+    with pytest.raises(RecordError, match="remember nothing"):
+        PersistentActions(AllActions()).remember({"actions.loss": np.array([2])}, lookahead)
 
 
 def test_a_game_with_many_ways_is_seen_farther_in_one_direction() -> None:

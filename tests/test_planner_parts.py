@@ -329,12 +329,13 @@ def test_ties_may_be_broken_by_the_base_policy() -> None:
 @pytest.mark.parametrize(
     ("choices", "agent", "novelty"), [({}, "riw-d", "depth"), ({"table": "classic"}, "riw-c", "classic")]
 )
-def test_riw_plus_prunes_by_the_table_that_is_chosen_and_gives_ties_to_the_larger_subtree(
+def test_riw_plus_prunes_by_the_table_that_is_chosen_and_is_rollout_iw_with_other_settings(
     choices: dict[str, Any], agent: str, novelty: str
 ) -> None:
     conditions = {"budget": 40, "max_frames": 15 * 40}
-    protocol = make_protocol("pong", agent="riw-plus", **conditions, **choices)
-    same = make_protocol("pong", agent=agent, tie_breaking="larger-subtree", known_transitions="free", **conditions)
+    protocol = make_protocol("breakout", agent="riw-plus", **conditions, **choices)
+    parts = {name: value for name, value in get_agent("riw-plus").defaults.items() if name != "table"}
+    same = make_protocol("breakout", agent=agent, **parts, **conditions)
     assert protocol.novelty == novelty
     assert play_episode(protocol).actions == play_episode(same).actions
 

@@ -113,6 +113,7 @@ OTHERS: dict[str, Any] = {
     "lives": "one",
     "price_of_life": 9.0,
     "leaf_values": "mean",
+    "caution": 100,
     "persistence": "drawn",
     "safe_steps": 10,
     "width": 2,

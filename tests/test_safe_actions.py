@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noveltree.episodes import drive
-from noveltree.errors import RecordError
-from noveltree.lookahead import FreshSubtree, SafeActions, best_action, known_ways, random_tie
+from noveltree.agents import get_agent
+from noveltree.episodes import Play, drive
+from noveltree.lookahead import Interactions, SafeActions, best_action, known_ways, random_tie
 from noveltree.protocol import make_protocol
 from noveltree.simulators import State, Transition
 from noveltree.tree import UNIFORM, Lookahead
@@ -62,8 +62,8 @@ def lookahead_with(*paths: tuple[int, ...], lives: int = 3) -> Lookahead:
 
 
 def choose(lookahead: Lookahead, values: list[float | None], steps: int) -> int:
-    select = SafeActions(best_action(random_tie), steps)
-    return select(lookahead.root, values, np.random.default_rng(0))
+    considered = SafeActions(steps)(lookahead.root, values)
+    return best_action(random_tie)(lookahead.root, considered, np.random.default_rng(0))
 
 
 def without_loss(lookahead: Lookahead, steps: int) -> None:
@@ -162,24 +162,21 @@ def test_goals_that_end_the_episode_are_reached(game: str, choices: dict[str, An
     assert sum(decision.reward for decision in play.decisions) == 1.0
 
 
-def test_it_keeps_the_memory_of_the_selection_inside() -> None:
-    lookahead = lookahead_with((LOSE,), (GO_ON,))
-    select = SafeActions(FreshSubtree(), 20)
-    select(lookahead.root, [0.0, 0.0, None], np.random.default_rng(0))
-    memory = select.memory()
-    assert memory["visits"].tolist() == [1]
-    lookahead.advance(GO_ON, keep=True)
-    again = SafeActions(FreshSubtree(), 20)
-    again.remember(memory, lookahead)
-    assert again.memory()["visits"].tolist() == [1]
+def test_what_may_not_be_chosen_has_no_value_for_whoever_learns_or_watches() -> None:
+    lookahead = lookahead_with((LOSE,), (GO_ON,) * 4)
+    agent = get_agent("n-cpl-plus")
+    for steps, considered in ((3, [None, 0.0, None]), (0, [1.0, 0.0, None])):
+        assert agent.considered(lookahead.root, [1.0, 0.0, None], agent.settings(safe_steps=steps)) == considered
 
 
-def test_a_selection_that_remembers_nothing_refuses_a_memory() -> None:
-    lookahead = lookahead_with((LOSE,))
-    select = SafeActions(best_action(random_tie), 20)
-    select.remember({}, lookahead)
-    with pytest.raises(RecordError, match="remembers nothing"):
-        select.remember({"visits": np.array([1])}, lookahead)
+def test_an_episode_has_the_values_among_which_was_chosen() -> None:
+    agent = get_agent("riw-plus")
+    settings = agent.settings(features="atoms", safe_steps=5, lives="all", tie_breaking="random")
+    play = Play(Road(), agent, budget=Interactions(30), rng=np.random.default_rng(0), settings=settings)
+    drive([play], decisions=3)
+    for decision in play.decisions:
+        assert decision.action_values[LOSE] is None  # although it pays
+        assert decision.action_values[decision.action] is not None
 
 
 def test_a_play_that_was_stored_goes_on_the_same(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ class Planner:
 
     @property
     def values(self) -> tuple[float | None, ...]:
-        """What each action was worth in the last decision; None for those that were not tried."""
+        """What each action was worth in the last decision; None for those not tried, or not safe enough."""
         return () if self._choice is None else self._choice.values
 
     def act(self, state: State | None = None) -> int:
@@ -164,7 +164,8 @@ class Planner:
         """Tell that an action was executed: what the simulator says it led to, with the lookahead below it kept.
 
         Where chance decides, dice of its own are thrown. If the world turned out otherwise, `state` is where it
-        stands now: what was looked at below is kept if the lookahead has met it, and a fresh one begins otherwise.
+        stands now: what was looked at below is kept if the lookahead has met it, and a fresh one begins
+        otherwise, which remembers nothing of the episode, such as what it has seen.
         """
         if not 0 <= action < len(self.actions):
             raise InputError(f"There are the actions 0 to {len(self.actions) - 1}, not {action}.")

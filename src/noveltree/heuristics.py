@@ -25,6 +25,8 @@ class Heuristic:
     heads: frozenset[str]
     evaluate: Callable[[Sequence[Node], tuple[str, ...]], Answers]
     """Given nodes and some of the heads: an array by head, with a row for each node."""
+    of_observations: bool = False
+    """Whether answers follow from what is observed in a node and in its ancestors, and from nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ class Heuristics:
     def answer_for(self, head: str) -> bool:
         """Whether this head can be asked."""
         return any(head in part.heads for part in self.parts)
+
+    @property
+    def of_observations(self) -> bool:
+        """Whether all answers follow from what is observed in a node and in its ancestors."""
+        return all(part.of_observations for part in self.parts)
 
     def initial_base_policy(self) -> BasePolicy | None:
         """What a new node starts with."""

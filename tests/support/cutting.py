@@ -30,7 +30,7 @@ def train_in_pieces(directory: Path, protocol: Protocol, *, every: int = 3, work
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Lockstep, "_write_checkpoint", cut)
         # Trials of tests are short.
-        patch.setattr("noveltree.trial.lockstep._DECISIONS_BETWEEN_CHECKPOINTS", 20)
+        patch.setattr("noveltree.trial.lockstep.DECISIONS_BETWEEN_CHECKPOINTS", 20)
         while True:
             lives += 1
             count = workers[lives % len(workers)]

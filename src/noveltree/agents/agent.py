@@ -9,17 +9,17 @@ from typing import Any, Literal
 from noveltree.agents.settings import Settings
 from noveltree.errors import InputError
 from noveltree.heuristics import Heuristics
-from noveltree.lookahead import POLICY, SELECTIONS, VALUE, ActionSelection, Planner, SafeActions
+from noveltree.lookahead import POLICY, SELECTIONS, VALUE, ActionSelection, ActionValues, Planner, SafeActions
 from noveltree.reading import validated
 from noveltree.simulators import Size, State
+from noveltree.tree import Node
 
 #: The budget of the paper: interactions per time step.
 PAPER_BUDGET = 100
 
 
 def _best_action(settings: Settings) -> ActionSelection:
-    select = SELECTIONS[settings.tie_breaking]()
-    return SafeActions(select, settings.safe_steps) if settings.safe_steps else select
+    return SELECTIONS[settings.tie_breaking]()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +69,10 @@ class Agent:
         if self.untrained is None or all(map(heuristics.answer_for, self.heads)):
             return self.assemble(start, settings)
         return self.untrained(start, settings)
+
+    def considered(self, root: Node, values: ActionValues, settings: Settings) -> ActionValues:
+        """The values of those actions of a root that may be chosen; None for those that may not."""
+        return SafeActions(settings.safe_steps)(root, values) if settings.safe_steps else values
 
     def novelty_with(self, settings: Settings) -> Literal["classic", "depth", "reward", "none"]:
         """What decides which nodes are pruned, if that can be chosen."""

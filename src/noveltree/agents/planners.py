@@ -50,7 +50,7 @@ _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes", "sample
 _ROLLOUTS = (
     *_SEARCH,
     *("reward_weight", "rollout_cap", "duplicates", "exact_duplicates", "known_transitions", "actions"),
-    *("lives", "price_of_life", "leaf_values", "persistence", "safe_steps"),
+    *("lives", "price_of_life", "leaf_values", "persistence", "caution", "safe_steps"),
 )
 _NOVELTY = (*FEATURES, "width", "pruned_leaves")
 
@@ -79,7 +79,7 @@ def _rollouts(
 def action_set(settings: Settings) -> ActionSet:
     """What draws the actions of rollouts."""
     actions: ActionSet = LearntActions() if settings.actions == "learnt" else AllActions()
-    return PersistentActions(actions) if settings.persistence == "drawn" else actions
+    return PersistentActions(actions, settings.caution) if settings.persistence == "drawn" else actions
 
 
 def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.0) -> tuple[Pruning, Backup]:
@@ -139,14 +139,18 @@ def _riw_plus(start: State, settings: Settings) -> Planner:
 RIW_PLUS = dataclasses.replace(
     RIW_D,
     name="riw-plus",
-    summary="Rollout IW(1) with depth novelty and one life, which asks nothing twice; ties to the larger subtree",
+    summary="Rollout IW(1) with depth novelty: it survives first, asks nothing twice, hurries and explores",
     assemble=_riw_plus,
     uses=("table", *RIW_D.uses),
     defaults={
         "table": "depth",
-        "tie_breaking": "larger-subtree",
-        "lives": "one",
         "known_transitions": "free",
+        "lives": "one",
+        "safe_steps": 10,
+        "reward_weight": 0.97,
+        "persistence": "drawn",
+        "caution": 100,
+        "tie_breaking": "unseen-if-idle",
     },
 )
 

@@ -143,6 +143,11 @@ class Settings(SettingsModel):
         "whether rollouts repeat their last action: none; drawn, each with a probability of its own, from 0 to 1",
         default="none",
     )
+    caution: int = setting(
+        "where persistence is drawn: time steps after the loss of a life in which rollouts are not persistent",
+        default=0,
+        ge=0,
+    )
     latent_threshold: float = setting(
         "probability above which a latent variable of an encoder is a true feature", default=0.9, gt=0, lt=1
     )

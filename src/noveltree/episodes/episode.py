@@ -32,7 +32,8 @@ class Decision:
     seconds: float
     """Wall-clock time."""
     action_values: tuple[float | None, ...] = ()
-    """Q(root, a) by which the action was chosen, None for actions that were not tried; empty if it is not known."""
+    """Q(root, a) by which the action was chosen, None for actions that were not tried or not safe enough; empty if
+    it is not known."""
     root_value: float | None = None
     """What a network said of the root itself, if one was asked."""
 

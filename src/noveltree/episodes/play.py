@@ -36,7 +36,7 @@ class Choice:
 
     action: int
     values: tuple[float | None, ...]
-    """Q(root, a); None for actions that were not tried."""
+    """Q(root, a); None for actions that were not tried, or that were not safe enough to be chosen."""
 
 
 class Play:
@@ -140,8 +140,9 @@ class Play:
     def choose(self) -> Choice:
         """Back values up and select an action; the whole lookahead is still there."""
         started = time.perf_counter()
-        values = self._planner.action_values(self.lookahead)
-        action = self._select(self.lookahead.root, values, self.rng)
+        root, values = self.lookahead.root, self._planner.action_values(self.lookahead)
+        values = self._agent.considered(root, values, self._settings)
+        action = self._select(root, values, self.rng)
         self._seconds += time.perf_counter() - started
         return Choice(action, tuple(values))
 
@@ -209,6 +210,9 @@ class Play:
 
         The generator of random numbers is not part of this; it has a state of its own.
         """
+        self.lookahead = lookahead
+        self.decisions = list(decisions)
+        self._play_with(heuristics)  # whose planner remembers
         memory = memory or {}
         of_planner = {name: array for name, array in memory.items() if not name.startswith(_SELECTION)}
         of_selection = {
@@ -221,12 +225,10 @@ class Play:
                 raise RecordError(
                     f"{self._agent.name} remembers nothing of an episode, but there is something to remember."
                 )
-        self.lookahead = lookahead
-        self.decisions = list(decisions)
-        self._play_with(heuristics)
 
     def _play_with(self, heuristics: Heuristics) -> None:
         self._heuristics = heuristics
+        self.lookahead.of_observations = heuristics.of_observations
         if self._agent.untrained is not None:  # otherwise the planner is the same, and stays as it is
             self._planner = self._agent.planner(self._start, self._settings, heuristics)
 

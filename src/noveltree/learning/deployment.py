@@ -68,7 +68,7 @@ def _heuristic(architecture: Architecture, weights: Weights, device: str) -> Heu
     def evaluate(nodes: Sequence[Node], heads: tuple[str, ...]) -> Answers:
         return infer(batch_of_nodes(nodes, architecture.input), heads)
 
-    return Heuristic(frozenset(head.name for head in architecture.heads), evaluate)
+    return Heuristic(frozenset(head.name for head in architecture.heads), evaluate, of_observations=True)
 
 
 def check_device(device: str) -> None:

@@ -36,7 +36,7 @@ class CriticalPath:
     lives: NDArray[np.int64] | None = None
     """(m + 1,): how many are left in s_0, ..., s_m, 0 where states do not say; None: no life is lost."""
     action_values: NDArray[np.float64] | None = None
-    """(m, actions): Q(root, a) when a_t was chosen, NaN for actions that were not tried; None if not known."""
+    """(m, actions): Q(root, a) when a_t was chosen, NaN for actions not tried or not safe; None if not known."""
     root_values: NDArray[np.float64] | None = None
     """(m,): what the network said of s_t itself, NaN where it was not asked; None if not known."""
     sampled: NDArray[np.generic] | None = None

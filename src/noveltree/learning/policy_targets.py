@@ -118,6 +118,6 @@ PolicyTargets = Annotated[ExecutedAction | SoftActions | SoftmaxOfValues | Visit
 
 
 def _action_values(path: CriticalPath) -> NDArray[np.float64]:
-    """What the actions were worth, NaN where one was not tried."""
+    """What the actions were worth, NaN where one was not tried, or may not be chosen."""
     assert path.action_values is not None, "episodes are recorded with the values of actions"
     return path.action_values

@@ -57,15 +57,18 @@ class OpenNodes:
     def choose(self, visits: Sequence[int], *, rng: np.random.Generator) -> AbstractNode:
         """An open abstract node, the more likely the less often its abstract state was visited."""
         nodes = list(self._open.values())
-        exponents = [1.0 / (visits[node.state] + 1) / TEMPERATURE for node in nodes]
-        largest = max(exponents)
-        weights = [math.exp(exponent - largest) for exponent in exponents]
+        counts = [visits[node.state] for node in nodes]
+        fewest = min(counts)
+        largest = _exponent(fewest)
+        # Many nodes are open at once, and most of them were visited equally often.
+        weight_of = {count: math.exp(_exponent(count) - largest) for count in set(counts)}
+        weights = [weight_of[count] for count in counts]
         remainder = rng.random() * sum(weights)
         for node, weight in zip(nodes, weights, strict=True):
             remainder -= weight
             if remainder < 0.0:
                 return node
-        return nodes[exponents.index(largest)]  # rounding left a remainder
+        return nodes[counts.index(fewest)]  # rounding left a remainder
 
     def close(self, node: AbstractNode) -> None:
         """An abstract node is expanded."""
@@ -76,3 +79,7 @@ class OpenNodes:
         for each in node.family():
             if each in self:
                 self.close(each)
+
+
+def _exponent(visits: int) -> float:
+    return 1.0 / (visits + 1) / TEMPERATURE

@@ -16,7 +16,7 @@ from noveltree.features import FeatureSet
 from noveltree.lookahead.abstract_nodes import AbstractNode, TreeNovelty, is_entry_point, low_level_tree
 from noveltree.lookahead.abstract_states import UNKNOWN, AbstractStates, HierarchicalNode
 from noveltree.lookahead.budget import Meter
-from noveltree.lookahead.questions import POLICY, UNITS, VALUE, Answers, Planning, Question, ask
+from noveltree.lookahead.questions import POLICY, UNITS, VALUE, Answers, Planning, Question, ask, ask_of_child
 from noveltree.lookahead.rollout import sample_unsolved_child
 from noveltree.lookahead.solved import update_solved_labels
 from noveltree.tree import NO_FEATURE, Lookahead, Node
@@ -92,7 +92,7 @@ class LowLevelSearch:
                 if not child.terminal:
                     self._abstract(child)
                     if heads := self._heads(lookahead):
-                        yield from ask((child,), *heads)
+                        yield from ask_of_child(lookahead, child, *heads)
                     witness = novelty.enter(child)
                     if is_entry_point(child):
                         _solve_entry_point(child, root)

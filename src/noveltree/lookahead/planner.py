@@ -11,7 +11,7 @@ from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.questions import Planning
 from noveltree.tree import Arrays, Lookahead, Node
 
-#: Q(root, a) for every action a; None for actions that were not tried.
+#: Q(root, a) for every action a; None for actions that were not tried, or may not be chosen.
 ActionValues = list[float | None]
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from noveltree.features import FeatureSet, Indices
 from noveltree.lookahead.cached_nodes import CachedNodes, NeverTested
-from noveltree.lookahead.questions import Answers, Planning, Question, ask
+from noveltree.lookahead.questions import Answers, Planning, Question, ask, ask_of_child
 from noveltree.novelty import NoveltyTable
 from noveltree.tree import NO_FEATURE, Lookahead, Node
 
@@ -102,7 +102,7 @@ class NoveltyPruning:
         """Generate a child by one interaction, and ask what its test will need; it is not labelled yet."""
         child = lookahead.expand(node, action)
         if self._heads and child.draws == 1 and self.cached_nodes.tested_when_generated(child):
-            yield from ask((child,), *self._heads)
+            yield from ask_of_child(lookahead, child, *self._heads)
         return child
 
     def test(self, lookahead: Lookahead, node: Node) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from noveltree.lookahead.action_selection import best_action, random_tie
 from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.planner import ActionValues
-from noveltree.lookahead.questions import POLICY, VALUE, Planning, ask
+from noveltree.lookahead.questions import POLICY, VALUE, Planning, ask_of_child
 from noveltree.lookahead.scale import Scale, Spread
 from noveltree.lookahead.uct import UctNode, tried
 from noveltree.tree import Lookahead, Node
@@ -43,7 +43,7 @@ class Puct:
     node_type: type[Node] = UctNode
 
     def plan(self, lookahead: Lookahead, meter: Meter, *, rng: np.random.Generator) -> Planning:
-        yield from _evaluate(lookahead.root)
+        yield from _evaluate(lookahead, lookahead.root)
         root_prior = self._root_prior(lookahead.root, rng)
         scale = self._scale_of(lookahead)
         revisits = 0
@@ -83,7 +83,7 @@ class Puct:
             if child.terminal:
                 future = 0.0
                 break
-            yield from _evaluate(child)
+            yield from _evaluate(lookahead, child)
             assert child.base_policy is not None
             assert child.termination_cost is not None
             if child.visits == 0:
@@ -130,8 +130,8 @@ class Puct:
         return scale
 
 
-def _evaluate(node: Node) -> Planning:
+def _evaluate(lookahead: Lookahead, node: Node) -> Planning:
     """Ask for the policy and the value of a node, as far as they are not known."""
     known = {POLICY: node.base_policy, VALUE: node.termination_cost}
     if unknown := [head for head, answer in known.items() if answer is None]:
-        yield from ask((node,), *unknown)
+        yield from ask_of_child(lookahead, node, *unknown)

@@ -8,44 +8,30 @@ actions below which such a way is known may choose among them as greedily as it 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
-import numpy as np
-
-from noveltree.errors import RecordError
-from noveltree.lookahead.action_selection import ActionSelection
-from noveltree.lookahead.planner import ActionValues, RemembersEpisode
+from noveltree.lookahead.planner import ActionValues
 from noveltree.simulators.simulator import lives_of
-from noveltree.tree import Arrays, Lookahead, Node, outcomes
+from noveltree.tree import Node, outcomes
 
 
+@dataclass(frozen=True, slots=True)
 class SafeActions:
-    """Around a selection: the values of other actions are withheld from it.
+    """Withholds the values of actions that are not safe from whoever chooses, and from what is learnt of values.
 
     An action is safe if a way is known below it, of `steps` actions or of half as many as the longest way of all,
     on which no life is lost: where no way is long all are in danger, and the longest alone would leave no choice.
     Nothing is withheld where states do not tell how many lives are left.
     """
 
-    def __init__(self, select: ActionSelection, steps: int) -> None:
-        self._select = select
-        self._steps = steps
+    steps: int
 
-    def __call__(self, root: Node, values: ActionValues, rng: np.random.Generator) -> int:
-        return self._select(root, self._of_safe_actions(root, values) if lives_of(root.state) else values, rng)
-
-    def memory(self) -> Arrays:
-        return self._select.memory() if isinstance(self._select, RemembersEpisode) else {}
-
-    def remember(self, memory: Arrays, lookahead: Lookahead) -> None:
-        if isinstance(self._select, RemembersEpisode):
-            self._select.remember(memory, lookahead)
-        elif memory:
-            raise RecordError("A choice among safe actions remembers nothing, but there is something to remember.")
-
-    def _of_safe_actions(self, root: Node, values: ActionValues) -> ActionValues:
+    def __call__(self, root: Node, values: ActionValues) -> ActionValues:
         """The values of safe actions, or of all if none of these has one."""
+        if not lives_of(root.state):
+            return values
         known = known_ways(root)
-        enough = min(self._steps, max(known) / 2)
+        enough = min(self.steps, max(known) / 2)
         safe = [value if steps >= enough else None for value, steps in zip(values, known, strict=True)]
         return values if all(value is None for value in safe) else safe
 

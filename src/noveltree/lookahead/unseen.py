@@ -6,6 +6,8 @@ it tells what is worth going to: values of pixels, or of variables, that no exec
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +22,9 @@ from noveltree.tree import Arrays, Lookahead, Node, outcomes
 _NEARNESS = 0.95
 #: How likely the last action is repeated where nothing is to be gained and nothing to be seen.
 _WALKING_ON = 0.9
-_SEEN, _VARIABLES, _VALUES = "seen", "seen.variables", "seen.values"
+#: How many values the numbers of an observation have room for, together, if they have more than a byte each.
+_ROOM = 2**23
+_SEEN = "seen"
 
 
 class UnseenIfIdle:
@@ -33,7 +37,7 @@ class UnseenIfIdle:
     """
 
     def __init__(self) -> None:
-        self._seen: _SeenBytes | _SeenNumbers | None = None
+        self._seen: _Seen | None = None
         self._paid = best_action(larger_subtree)
         self._idle = best_action(self._most_unseen)
 
@@ -68,86 +72,69 @@ class UnseenIfIdle:
             return root.action
         return random_tie(root, tied, rng)
 
-    def _all_seen(self, node: Node) -> _SeenBytes | _SeenNumbers:
+    def _all_seen(self, node: Node) -> _Seen:
         if self._seen is None:
-            observation = node.state.observation
-            self._seen = _SeenBytes(observation.size) if observation.dtype == np.uint8 else _SeenNumbers()
+            self._seen = _Seen(node.state.observation)
         return self._seen
 
 
-class _SeenBytes:
-    """The values that each of some bytes has had."""
+class _Seen:
+    """The values that each of some numbers has had.
 
-    def __init__(self, variables: int) -> None:
+    A number of one byte has 256 values. Values of others are sorted into places, whole numbers in turn and the rest
+    by their bits. So two may be taken for one, the more rarely the fewer numbers there are, and memory is bounded.
+    """
+
+    def __init__(self, example: NDArray[np.generic]) -> None:
+        self._size, self._bytes = example.size, example.itemsize == 1
+        self._places = 256 if self._bytes else min(max(_ROOM // max(example.size, 1), 256), 2**16)
         # Values come first: screens are made of few of them, so that the table is read in long runs.
-        self._had = np.zeros((256, variables), dtype=np.bool_)
+        self._had = np.zeros((self._places, example.size), dtype=np.bool_)
 
-    def add(self, observation: NDArray[np.uint8]) -> None:
-        self._had[self._bytes(observation), np.arange(observation.size)] = True
+    def add(self, observation: NDArray[np.generic]) -> None:
+        self._had[self._places_of(observation), np.arange(observation.size)] = True
 
-    def count_new(self, observation: NDArray[np.uint8]) -> int:
-        return int(_count_new(self._bytes(observation), self._had))
+    def count_new(self, observation: NDArray[np.generic]) -> int:
+        return int(_count_new(self._places_of(observation), self._had))
 
     def memory(self) -> Arrays:
         return {_SEEN: np.packbits(self._had)}
 
     def remember(self, memory: Arrays) -> None:
         bits = memory.get(_SEEN)
-        if bits is None or len(memory) > 1 or bits.dtype != np.uint8 or bits.shape != (self._had.size // 8,):
+        room = -(-self._had.size // 8)
+        if bits is None or len(memory) > 1 or bits.dtype != np.uint8 or bits.shape != (room,):
             raise RecordError("What the episode has seen is missing or is something else.")
-        self._had = np.unpackbits(bits).astype(np.bool_).reshape(self._had.shape)
+        self._had = np.unpackbits(bits, count=self._had.size).astype(np.bool_).reshape(self._had.shape)
 
-    def _bytes(self, observation: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        if observation.dtype != np.uint8 or observation.size != self._had.shape[1]:
+    def _places_of(self, observation: NDArray[np.generic]) -> NDArray[np.unsignedinteger[Any]]:
+        if observation.size != self._size or (observation.itemsize == 1) != self._bytes:
             raise SimulatorError(
-                f"Observations of {self._had.shape[1]} bytes are expected, as before, not one of shape "
-                f"{observation.shape} and type {observation.dtype}."
+                f"Observations of {self._size} {'bytes' if self._bytes else 'numbers'} are expected, as before, "
+                f"not one of shape {observation.shape} and type {observation.dtype}."
             )
-        return observation.ravel()
+        numbers = np.ascontiguousarray(observation).ravel()
+        if self._bytes:
+            return numbers.view(np.uint8)
+        whole = numbers.dtype.kind in "iu"
+        keys = numbers.astype(np.int64) if whole else _mixed(numbers.astype(np.float64) + 0.0)
+        return (keys % self._places).astype(np.uint16)
 
 
-class _SeenNumbers:
-    """The values that each of some numbers of any kind has had, told apart by their bytes."""
-
-    def __init__(self) -> None:
-        self._had: set[tuple[int, bytes]] = set()
-
-    def add(self, observation: NDArray[np.generic]) -> None:
-        self._had.update(_numbers(observation))
-
-    def count_new(self, observation: NDArray[np.generic]) -> int:
-        return sum(number not in self._had for number in _numbers(observation))
-
-    def memory(self) -> Arrays:
-        had = sorted(self._had)
-        values = np.frombuffer(b"".join(value for _, value in had), dtype=np.uint8)
-        return {
-            _VARIABLES: np.array([variable for variable, _ in had], dtype=np.int64),
-            _VALUES: values.reshape(len(had), -1) if had else np.empty((0, 0), dtype=np.uint8),
-        }
-
-    def remember(self, memory: Arrays) -> None:
-        variables, values = memory.get(_VARIABLES), memory.get(_VALUES)
-        if (
-            variables is None
-            or values is None
-            or len(memory) > 2
-            or variables.dtype != np.int64
-            or values.dtype != np.uint8
-            or (variables.ndim, values.ndim) != (1, 2)
-            or len(variables) != len(values)
-        ):
-            raise RecordError("What the episode has seen is missing or is something else.")
-        self._had = {(v, value.tobytes()) for v, value in zip(variables.tolist(), values, strict=True)}
-
-
-def _numbers(observation: NDArray[np.generic]) -> list[tuple[int, bytes]]:
-    return [(variable, number.tobytes()) for variable, number in enumerate(observation.ravel())]
+def _mixed(numbers: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """The bits of numbers, every one spread over all of them: the finalizer of splitmix64 (Steele, Lea and Flood,
+    2014). Numbers that are nearly the same differ in a few bits only, and zero has none whatever its sign.
+    """
+    keys = numbers.view(np.uint64)
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: NDArray[np.uint64] = keys ^ (keys >> np.uint64(31))
+    return mixed
 
 
 @kernel
-def _count_new(values: NDArray[np.uint8], had: NDArray[np.bool_]) -> int:
+def _count_new(places: NDArray[np.unsignedinteger[Any]], had: NDArray[np.bool_]) -> int:
     new = 0
-    for variable in range(values.shape[0]):
-        new += not had[values[variable], variable]
+    for variable in range(places.shape[0]):
+        new += not had[places[variable], variable]
     return new

@@ -27,7 +27,7 @@ from noveltree.collection.tuning import prepare_process
 from noveltree.episodes import Decision, End, Episode, Play, drive, episode_rng
 from noveltree.errors import InputError
 from noveltree.features import FeatureSet, Indices
-from noveltree.heuristics import Heuristic, Heuristics
+from noveltree.heuristics import Heuristics
 from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.learner import Learner
@@ -232,7 +232,9 @@ class _Measurement:
         self._recorders: dict[Play, PathRecorder] = {}
         timed = Heuristics(
             tuple(
-                Heuristic(part.heads, self.timed(f"{'+'.join(sorted(part.heads))} network", part.evaluate))
+                dataclasses.replace(
+                    part, evaluate=self.timed(f"{'+'.join(sorted(part.heads))} network", part.evaluate)
+                )
                 for part in heuristics.parts
             )
         )

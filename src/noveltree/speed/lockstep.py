@@ -20,6 +20,7 @@ from noveltree.reading import with_choices
 from noveltree.simulators import Atari, AtariState
 from noveltree.speed.emulator import time_raw_calls
 from noveltree.trial import Progress, Watcher, train
+from noveltree.trial.lockstep import DECISIONS_BETWEEN_CHECKPOINTS
 
 _RAW_CALLS = 25
 #: Decisions of an episode, for learners that wait until it is over; and those of a lane in an interval, if budgets
@@ -90,7 +91,9 @@ def measure_lockstep(protocol: Protocol, *, lanes: int, decisions: int = 10) -> 
     if not isinstance(learning.loop, LockstepSettings):
         loop["decisions"] = decisions
     if learning.whole_episodes:
-        decisions = max(decisions, _INTERVAL)
+        decisions = max(
+            decisions, _INTERVAL, DECISIONS_BETWEEN_CHECKPOINTS // lanes
+        )  # so that there is a checkpoint
         protocol = protocol.model_copy(update={"max_frames": _EPISODE * protocol.frame_skip})
     interval = lanes * decisions * int(protocol.budget)
     learning = with_choices(

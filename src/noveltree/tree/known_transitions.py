@@ -27,9 +27,12 @@ class KnownTransitions:
         """Forget all but the transitions between these nodes and their children."""
         self._transitions.clear()
         for node in nodes:
-            for action, child in enumerate(node.children):
-                if child is not None:
-                    self.add(node.state, action, Transition(child.state, child.reward, child.terminal))
+            if not node.is_leaf():
+                self._transitions.setdefault(self._identity(node.state), {}).update(
+                    (action, Transition(child.state, child.reward, child.terminal))
+                    for action, child in enumerate(node.children)
+                    if child is not None
+                )
 
     def find(self, state: State, action: int) -> Transition | None:
         """What an action leads to, if that is known."""

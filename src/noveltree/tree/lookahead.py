@@ -61,6 +61,8 @@ class Lookahead:
         self.base_policy = base_policy
         self.termination_cost = termination_cost
         self.node_type = node_type
+        #: Whether what is asked of nodes follows from what is observed in them and in their ancestors.
+        self.of_observations = False
         #: Whether the last action's subtree was kept, so that the next time step finds cached nodes.
         self.kept = False
         #: Nodes that were generated in this episode.
@@ -68,6 +70,8 @@ class Lookahead:
         self.root = self._node(state, None, None, 0.0, False, 0)
         #: Calls of the simulator in this time step, or what counts as such.
         self.interactions = 0
+        #: The number of the first node of this time step that is generated, or will be.
+        self.first_new = 0
         #: Transitions of this time step that were known already and free.
         self.for_free = 0
         #: Nodes that this time step found in the tree when it began, its root included.
@@ -84,6 +88,7 @@ class Lookahead:
         where nothing is kept, is not.
         """
         self.interactions = self.for_free = self.cached = self.pruned = self.deepest = 0
+        self.first_new = self.generated
         if self._known is not None:
             self._known.begin(self.nodes())
         for node in self.nodes():
@@ -101,6 +106,21 @@ class Lookahead:
     def depth(self, node: Node) -> int:
         """How many actions below the root a node is, d(n)."""
         return node.time - self.root.time
+
+    def look_alike(self, node: Node) -> Node | None:
+        """A sibling of this time step of which the same is said, because the same is observed.
+
+        Of those of earlier time steps other networks may have been asked.
+        """
+        if not self.of_observations or node.parent is None:
+            return None
+        observed = node.state.observation.tobytes()
+        for sibling in node.parent.children:
+            if sibling is None or sibling is node or sibling.number < self.first_new:
+                continue
+            if sibling.state is node.state or sibling.state.observation.tobytes() == observed:
+                return sibling
+        return None
 
     def collected(self, node: Node, discount: float = 1.0) -> float:
         """The discounted sum of the rewards from the root to a node; the root's own actions count in full."""

@@ -4,7 +4,7 @@ Each lane plays one episode after another. In a round every lane makes some deci
 lanes, what is new of their critical paths is learnt from, and an interval is closed once it has taken its
 interactions: networks are deployed, or taken back. A learner may want whole episodes, and its networks may be
 deployed after every round. A round follows from what was before it and from the seed, and there is a checkpoint,
-with the lookahead of every lane, after every round; where networks change with every round, after about 80
+with the lookahead of every lane, after every round; where networks change with every round, after about 240
 decisions. So a trial that was killed loses at most that and ends with the same networks, bit for bit, whatever the
 number of processes.
 """
@@ -35,7 +35,8 @@ from noveltree.trial.checkpoint_state import CURRENT, pack, unpack
 from noveltree.trial.trial import Trial, check_finite, retain, rounded, training_tail
 
 #: Decisions from one checkpoint to the next where networks change with every round, which is short then.
-_DECISIONS_BETWEEN_CHECKPOINTS = 80
+#: To play them again takes some 20 seconds; to write a checkpoint takes as long as four of them.
+DECISIONS_BETWEEN_CHECKPOINTS = 240
 #: Purposes of the learner's random numbers.
 _ON_THE_WAY, _CLOSING = 5, 6
 
@@ -208,7 +209,7 @@ class Lockstep:
         """Whether there is a checkpoint after so many rounds."""
         if self._loop.refresh == "interval":
             return True
-        return rounds % max(1, _DECISIONS_BETWEEN_CHECKPOINTS // (self._loop.lanes * self._loop.decisions)) == 0
+        return rounds % max(1, DECISIONS_BETWEEN_CHECKPOINTS // (self._loop.lanes * self._loop.decisions)) == 0
 
     def _play(self) -> list[list[tuple[Collected, int]]]:
         """What each lane played in a round, and the interactions that each piece took.
