@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noveltree.errors import RecordError
+from noveltree.agents import get_agent
+from noveltree.agents.planners import action_set
+from noveltree.errors import InputError, RecordError
 from noveltree.lookahead import AllActions, LearntActions, PersistentActions
 from noveltree.simulators import State, Transition
 from noveltree.tree import UNIFORM, Lookahead, Node
@@ -132,6 +134,46 @@ def test_with_caution_rollouts_are_not_persistent_for_so_long_after_the_loss_of_
     assert _persistent_at("-.......", caution=0) == "xxxxxxxx"
     # What pays changes nothing.
     assert _persistent_at("+++.....", caution=3) == "xxxxxxxx"
+
+
+def _persistent_if_known(known: int, *, safe_steps: int, lives: int | None = None) -> bool:
+    """Whether rollouts are persistent where the last lookahead has left a way of so many actions to the loss of a
+    life, which the next action costs, or to nothing at all.
+    """
+    world: Any = ROAD if lives == 0 else _Rewarding("." * (known - 1) + "-")
+    lookahead = Lookahead(world, world.start(), base_policy=UNIFORM, termination_cost=0.0)
+    node = lookahead.root
+    for _ in range(known):
+        node = lookahead.expand(node, 0)
+    actions = PersistentActions(AllActions(), safe_steps=safe_steps)
+    actions.begin(lookahead)
+    numbers: Any = ScriptedRng(0.9, 0.1)
+    actions.sample(lookahead.root, lookahead.root, rng=numbers)
+    return not numbers.left
+
+
+def test_while_no_way_is_known_that_is_long_enough_rollouts_are_not_persistent() -> None:
+    # The fourth action costs a life, so that a way of three is known.
+    assert _persistent_if_known(4, safe_steps=3)
+    assert not _persistent_if_known(4, safe_steps=4)
+    # Nothing is known at first, nor where no subtree was kept.
+    assert not _persistent_if_known(0, safe_steps=1)
+    assert _persistent_if_known(0, safe_steps=0)
+    # Where states tell no lives there is no danger.
+    assert _persistent_if_known(0, safe_steps=1, lives=0)
+
+
+def test_persistence_that_asks_what_is_safe_has_to_know_how_long() -> None:
+    settings = get_agent("riw-d").settings(features="atoms", persistence="if-safe")
+    with pytest.raises(InputError, match="choose --safe-steps, too"):
+        action_set(settings)
+    actions = action_set(get_agent("riw-d").settings(features="atoms", persistence="if-safe", safe_steps=3))
+    world = _Rewarding("...-")
+    lookahead = Lookahead(world, world.start(), base_policy=UNIFORM, termination_cost=0.0)
+    actions.begin(lookahead)
+    numbers: Any = ScriptedRng(0.9, 0.1)
+    assert actions.sample(lookahead.root, lookahead.root, rng=numbers) == 0
+    assert numbers.left  # nothing is known yet, so that no probability was drawn
 
 
 def test_caution_goes_on_where_it_was() -> None:

@@ -79,7 +79,13 @@ def _rollouts(
 def action_set(settings: Settings) -> ActionSet:
     """What draws the actions of rollouts."""
     actions: ActionSet = LearntActions() if settings.actions == "learnt" else AllActions()
-    return PersistentActions(actions, settings.caution) if settings.persistence == "drawn" else actions
+    if settings.persistence == "none":
+        return actions
+    if settings.persistence == "drawn":
+        return PersistentActions(actions, settings.caution)
+    if not settings.safe_steps:
+        raise InputError("Where persistence asks what is safe, it has to know how long: choose --safe-steps, too.")
+    return PersistentActions(actions, settings.caution, settings.safe_steps)
 
 
 def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.0) -> tuple[Pruning, Backup]:

@@ -139,12 +139,13 @@ class Settings(SettingsModel):
         "whether rollouts draw all actions by the base policy alone, or those less that were often duplicates",
         default="all",
     )
-    persistence: Literal["none", "drawn"] = setting(
-        "whether rollouts repeat their last action: none; drawn, each with a probability of its own, from 0 to 1",
+    persistence: Literal["none", "drawn", "if-safe"] = setting(
+        "whether rollouts repeat their last action: none; drawn, each with a probability of its own, from 0 to 1; "
+        "if-safe, drawn in time steps that begin with a known way of so many safe steps",
         default="none",
     )
     caution: int = setting(
-        "where persistence is drawn: time steps after the loss of a life in which rollouts are not persistent",
+        "where rollouts are persistent: time steps after the loss of a life in which they are not",
         default=0,
         ge=0,
     )
