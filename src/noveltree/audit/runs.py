@@ -23,6 +23,7 @@ from noveltree.audit.training import (
 from noveltree.episodes import End
 from noveltree.errors import NoveltreeError
 from noveltree.learning.schedule import Schedule
+from noveltree.learning.settings import LockstepSettings
 from noveltree.records import EpisodeRecord, read_episode
 from noveltree.records.checkpoint import checkpoint_paths
 from noveltree.records.run_directory import CHECKPOINTS, RESULT, RunDirectory, place_of_episode
@@ -219,16 +220,46 @@ def _check_evaluation(
                 False,
                 f"it says that it was played with the networks {record.weights}, but {due} were deployed then",
             )
+    evaluations = [line for line in lines if line["event"] == "evaluation"]
+    on_the_way = evaluations if result is None else evaluations[:-1]
+    due_then = list(_evaluations_on_the_way(run, lines, records))
+    if on_the_way != due_then and (result is not None or on_the_way != due_then[:-1]):  # it may be going on
+        sentence = "its evaluations on the way are not those of its episodes"
+        yield Finding(name_in(directory, run.metrics_path), False, sentence)
     if result is None:
         return
     last = {"event": "evaluation", "mean_return": statistics.fmean(result["scores"]), "returns": result["scores"]}
-    if [line for line in lines if line["event"] == "evaluation"] != [last] or lines[-1] != last:
+    if evaluations[-1:] != [last] or lines[-1] != last:
         yield Finding(name_in(directory, run.metrics_path), False, "its evaluation is not that of the result")
     first = _trained_until(run, lines) + 1
     if result.get("evaluated_from") != first:
         said = result.get("evaluated_from")
         sentence = f"its evaluation is that of interval {said}, but training was over before interval {first}"
         yield Finding(name_in(directory, run.path / RESULT), False, sentence)
+
+
+def _evaluations_on_the_way(
+    run: RunDirectory, lines: Sequence[_Line], records: Mapping[Path, EpisodeRecord]
+) -> Iterator[_Line]:
+    """The lines of evaluations that milestones of training bring about, as their episodes have them."""
+    learning = run.protocol.learning
+    assert learning is not None
+    if not isinstance(learning.loop, LockstepSettings):
+        return
+    before = 0
+    for line in lines:
+        if line["event"] != "interval" or not isinstance(after := line.get("interactions"), int):
+            continue
+        passed, before = learning.loop.passes_milestone(before, after), after
+        if passed and after < learning.schedule.interactions:
+            interval = int(line["interval"]) + 1
+            places = (run.evaluation_path(interval, index) for index in range(learning.evaluation_episodes))
+            returns = [records[path].episode.score for path in places if path in records]
+            mean = statistics.fmean(returns) if returns else None
+            yield {
+                **{"event": "evaluation", "interval": interval, "interactions": after},
+                **{"mean_return": mean, "returns": returns},
+            }
 
 
 def _trained_until(run: RunDirectory, lines: Sequence[_Line]) -> int:

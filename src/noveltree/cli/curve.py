@@ -64,8 +64,9 @@ def curve(
     if not json:
         out.print(f"Figure: {path}", soft_wrap=True)
         for each in curves:
-            if told := _progress(each, way):
-                out.print(told, soft_wrap=True)
+            for told in (*_milestones(each, way), _progress(each, way)):
+                if told:
+                    out.print(told, soft_wrap=True)
         return
     print_json(
         {
@@ -79,6 +80,7 @@ def curve(
                     "protocol_hash": run.protocol.hash,
                     "intervals": [] if isinstance(made, PayCurve) else list(map(dataclasses.asdict, made.points)),
                     "reward_per_decision": list(made.points) if isinstance(made, PayCurve) else None,
+                    "milestones": list(made.milestones),
                     "evaluation": made.evaluation,
                     "share_of_authors_way": _share(made, way),
                 }
@@ -126,6 +128,15 @@ def _progress(curve: RunCurve | PayCurve, way: AuthorsWay | None) -> str:
         f"{told}{reached:,.6g}, {way.share(reached):.0%} of the authors' way from {way.first:,.6g} in the 1st to "
         f"{way.last:,.6g} in the 20th million"
     )
+
+
+def _milestones(curve: RunCurve | PayCurve, way: AuthorsWay | None) -> list[str]:
+    """What evaluations on the way scored."""
+    told = []
+    for interactions, mean in curve.milestones:
+        share = "" if way is None else f", {way.share(mean):.0%} of the authors' way"
+        told.append(f"{curve.label}, evaluated after {interactions:,} interactions: {mean:,.6g}{share}")
+    return told
 
 
 def _check_same(runs: Sequence[RunDirectory]) -> None:

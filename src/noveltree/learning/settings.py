@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from noveltree.declarations import SettingsModel, kind_of, parts_of, setting
 from noveltree.errors import InputError, UnknownNameError
@@ -91,6 +91,33 @@ class LockstepSettings(SettingsModel):
     refresh: Literal["interval", "round"] = Field(
         default="interval", description="whether lanes get what was trained after an interval, or after every round"
     )
+    milestones: str = setting(
+        "interactions of training after which the agent is evaluated on the way, with commas between them, in the "
+        "first interval that reaches them",
+        option="milestones",
+        default="",
+    )
+
+    @field_validator("milestones")
+    @classmethod
+    def _check_milestones(cls, milestones: str) -> str:
+        parse_milestones(milestones)
+        return milestones
+
+    def passes_milestone(self, before: int, after: int) -> bool:
+        """Whether training comes to a milestone with these interactions, of which there were fewer before."""
+        return any(before < milestone <= after for milestone in parse_milestones(self.milestones))
+
+
+def parse_milestones(text: str) -> tuple[int, ...]:
+    """Milestones from how they are written: `200000,1000000`."""
+    parts = [part.strip().replace("_", "") for part in text.split(",")] if text else []
+    if not all(part.isdecimal() and int(part) for part in parts):
+        raise InputError(
+            f"Milestones are whole numbers of interactions with commas between them, such as 200000,1000000, not "
+            f"{text!r}."
+        )
+    return tuple(map(int, parts))
 
 
 LoopSettings = Annotated[IntervalsSettings | LockstepSettings, Field(discriminator="kind")]
@@ -148,6 +175,10 @@ class LearnerSettings(SettingsModel, ABC):
         held = self.schedule.interval // per_decision
         return held + self.retention.transitions if isinstance(self.retention, KeepLatest) else held
 
+    @property
+    def _milestones(self) -> tuple[int, ...]:
+        return parse_milestones(self.loop.milestones) if isinstance(self.loop, LockstepSettings) else ()
+
     @abstractmethod
     def initial_snapshot(self, shape: InputShape, actions: int, *, rng: np.random.Generator) -> Snapshot:
         """Untrained networks, not deployed."""
@@ -168,6 +199,12 @@ class LearnerSettings(SettingsModel, ABC):
             raise InputError("Windows of the test are for loops in which an interval is shorter than an episode.")
         if self.loop.kind != "intervals" and self.evaluation == "continuing":
             raise InputError("Learning goes on while the agent is evaluated in the loop 'intervals' only.")
+        late = [each for each in self._milestones if each >= schedule.interactions]
+        if late:
+            raise InputError(
+                f"A milestone of {late[0]:,} interactions is not on the way: the agent is evaluated after its "
+                f"training budget of {schedule.interactions:,} in any case."
+            )
 
 
 class LearningSettings(LearnerSettings):

@@ -60,6 +60,9 @@ class Plot:
         if series.crosses:
             path = "".join(f"M{place}m-3 -3l6 6m0 -6l-6 6" for place in self._places(series.crosses))
             yield Shape("cross", path, "rejected")
+        if series.diamonds:
+            path = "".join(f"M{place}m0 -4l4 4l-4 4l-4 -4z" for place in self._places(series.diamonds))
+            yield Shape("cross", path, "evaluation")
 
     def _path(self, points: Sequence[Point]) -> str:
         return "M" + "L".join(self._places(points))

@@ -41,7 +41,8 @@ def recorded_curves(curves: Sequence[LearningCurves]) -> Section | None:
     caption = (
         "Mean return per interval of the recorded trials, with the 90% interval over trials where there are "
         "several; behind them the authors' released trials, per million interactions. Of a single trial, crosses "
-        "are intervals that Welch's test rejected, and a dashed line is the evaluation."
+        "are intervals that Welch's test rejected, diamonds evaluations on the way, and a dashed line is the "
+        "evaluation."
     )
     section = _curves_section("own-curves", caption, by_game)
     table = _way_table(curves)
@@ -137,10 +138,10 @@ def _mean_series(name: str, trials: Sequence[Trial], *, behind: bool = False) ->
 
 
 def _run_series(name: str, run: RunCurve) -> Series:
-    """A run with its evaluation, and crosses where Welch's test rejected networks."""
+    """A run with its evaluations, and crosses where Welch's test rejected networks."""
     rejected = ((each.interactions, each.mean_return) for each in run.points if not each.accepted)
     points = _points(points_of_run(run).values())
-    return Series(name, points, level=run.evaluation, crosses=_points(rejected))
+    return Series(name, points, level=run.evaluation, crosses=_points(rejected), diamonds=_points(run.milestones))
 
 
 def _points(points: Iterable[Point]) -> tuple[Point, ...]:

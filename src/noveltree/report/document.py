@@ -99,6 +99,8 @@ class Series:
     """Where a dashed line goes across: what an evaluation scored."""
     crosses: tuple[Point, ...] = ()
     """Points that were rejected."""
+    diamonds: tuple[Point, ...] = ()
+    """What was scored by evaluations on the way."""
 
     def band(self) -> list[tuple[float, float, float]]:
         """Place, lower and upper end of the band at every point that has one."""
@@ -107,7 +109,7 @@ class Series:
 
     def heights(self) -> list[float]:
         """All values that have to be seen."""
-        lines = (self.points, self.crosses, *self.trials)
+        lines = (self.points, self.crosses, self.diamonds, *self.trials)
         ends = [end for _, low, high in self.band() for end in (low, high)]
         return [y for line in lines for _, y in line] + ends + ([] if self.level is None else [self.level])
 

@@ -27,6 +27,7 @@ _WIDTH, _HEIGHT, _LEGEND_LINE = 80 * _MILLIMETRE, 60 * _MILLIMETRE, 4 * _MILLIME
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _MARKERS = ("o", "s", "^", "D", "v")
 _GREY, _DARK_GREY = "#A0A0A0", "#606060"
+_DIAMOND: dict[str, Any] = {"linestyle": "none", "marker": "D", "markersize": 5, "markerfacecolor": "none"}
 _STYLE: dict[Any, Any] = {
     "font.size": 7,
     "axes.titlesize": 8,
@@ -82,14 +83,18 @@ def _draw_series(axes: Axes, series: Series, colour: str, **style: Any) -> list[
         axes.axhline(series.level, color=colour, linestyle="--", linewidth=0.9)
     if series.crosses:
         axes.plot(*zip(*series.crosses, strict=True), color="black", linestyle="none", marker="x", markersize=5.5)
+    if series.diamonds:
+        axes.plot(*zip(*series.diamonds, strict=True), color=colour, **_DIAMOND)
     return axes.plot(*zip(*series.points, strict=True), color=colour, label=_name(series.name), **style)
 
 
 def _signs(chart: Chart) -> list[Line2D]:
-    """What the legend says of crosses and dashed lines."""
+    """What the legend says of crosses, diamonds and dashed lines."""
     signs = []
     if any(series.crosses for series in chart.series):
         signs.append(Line2D([], [], color="black", linestyle="none", marker="x", markersize=5.5, label="rejected"))
+    if any(series.diamonds for series in chart.series):
+        signs.append(Line2D([], [], color="black", label="evaluation on the way", **_DIAMOND))
     if any(series.level is not None for series in chart.series):
         signs.append(Line2D([], [], color="black", linestyle="--", linewidth=0.9, label="evaluation"))
     return signs

@@ -22,6 +22,7 @@ from noveltree.results.curves import PayCurve as PayCurve
 from noveltree.results.curves import RunCurve as RunCurve
 from noveltree.results.curves import RunPoint as RunPoint
 from noveltree.results.curves import read_curve as read_curve
+from noveltree.results.curves import read_milestones as read_milestones
 from noveltree.results.curves import read_pay as read_pay
 from noveltree.results.published_agents import published_agents as published_agents
 from noveltree.results.published_agents import published_comparison as published_comparison

@@ -39,6 +39,8 @@ class RunCurve:
     """Mean return of the evaluation, once the run is over."""
     lost: tuple[int, ...] = ()
     """Intervals before the last one that are not there: their lines of the metrics are damaged."""
+    milestones: tuple[tuple[int, float], ...] = ()
+    """Evaluations on the way: interactions, and the mean return."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class PayCurve:
     """Interactions, and the mean reward of a decision since the point before."""
     evaluation: float | None
     """Mean return of the evaluation, once the run is over."""
+    milestones: tuple[tuple[int, float], ...] = ()
+    """Evaluations on the way: interactions, and the mean return."""
 
 
 def read_curve(run: RunDirectory, label: str, evaluation: float | None) -> RunCurve | None:
@@ -63,7 +67,7 @@ def read_curve(run: RunDirectory, label: str, evaluation: float | None) -> RunCu
     if episodes := run.read_metrics("episode", having="at"):
         reached = int(_number(intervals[-1], "interactions", where)) if intervals else 0
         points = points_of_episodes(episodes, interval_length(run.protocol), where, reached=reached)
-        return RunCurve(label, points, evaluation) if points else None
+        return RunCurve(label, points, evaluation, milestones=read_milestones(run)) if points else None
     if not (points := points_of_intervals(intervals, where)):
         return None
     there = {line["interval"] for line in intervals}
@@ -79,7 +83,14 @@ def read_pay(run: RunDirectory, label: str, evaluation: float | None) -> PayCurv
         at = int(_number(line, "interactions", where))
         steps.setdefault(-(-at // length), []).append((at, _number(line, "reward_per_decision", where)))
     points = tuple((step[-1][0], fmean(reward for _, reward in step)) for _, step in sorted(steps.items()))
-    return PayCurve(label, points, evaluation) if points else None
+    return PayCurve(label, points, evaluation, read_milestones(run)) if points else None
+
+
+def read_milestones(run: RunDirectory) -> tuple[tuple[int, float], ...]:
+    """The evaluations of a run that were made on the way: interactions of training, and the mean return."""
+    where = str(run.path)
+    lines = run.read_metrics("evaluation", having="interactions")
+    return tuple((int(_number(line, "interactions", where)), _number(line, "mean_return", where)) for line in lines)
 
 
 def points_of_intervals(metrics: Iterable[Mapping[str, Any]], where: str = "the run") -> tuple[RunPoint, ...]:

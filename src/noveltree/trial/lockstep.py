@@ -128,9 +128,12 @@ class Lockstep:
         started = time.monotonic()
         while not self._state.schedule.finished:
             self._trial.check_space(self._state.training)
+            before = self._state.schedule.interactions
             self._round()
             if self._state.spent >= self._settings.schedule.interval:
                 self._close_interval(time.monotonic() - started)
+                # Before the checkpoint: whoever resumes from that does not come here again.
+                self._evaluate_on_the_way(before)
                 started = time.monotonic()
             if self._state.schedule.finished:
                 self._record_unfinished()
@@ -138,10 +141,24 @@ class Lockstep:
                 self._write_checkpoint()
 
     def evaluate(self) -> list[Episode]:
-        interval, count = self._state.schedule.interval, self._settings.evaluation_episodes
-        episodes = self._trial.evaluate_frozen(self._state.deployment, interval, count)
+        episodes = self._evaluate_frozen()
         self._trial.add_evaluation(episodes)
         return episodes
+
+    def _evaluate_on_the_way(self, before: int) -> None:
+        """Evaluate the agent if the interval that was just closed came to a milestone; then training goes on."""
+        trial, schedule = self._trial, self._state.schedule
+        passed = self._loop.passes_milestone(before, schedule.interactions)
+        if not trial.milestones or schedule.finished or not passed:
+            return
+        listener = trial.collector.listener
+        episodes = self._evaluate_frozen()
+        trial.collector.listener = listener
+        trial.add_evaluation(episodes, interval=schedule.interval, interactions=schedule.interactions)
+
+    def _evaluate_frozen(self) -> list[Episode]:
+        interval, count = self._state.schedule.interval, self._settings.evaluation_episodes
+        return self._trial.evaluate_frozen(self._state.deployment, interval, count)
 
     def outcome(self) -> dict[str, Any]:
         trial, schedule = self._trial, self._state.schedule

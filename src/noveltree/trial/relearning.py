@@ -76,7 +76,7 @@ def relearn(
     ):
         again = RunDirectory.create(Path(place) / "run", run.protocol, run.seed)
         metrics = _Metrics(run, made, on_interval)
-        trial = Trial(again, collector, Watcher(metrics=metrics.compare))
+        trial = Trial(again, collector, Watcher(metrics=metrics.compare), milestones=False)
         try:
             assert run.protocol.learning is not None
             _learn(LOOPS[run.protocol.learning.loop.kind](trial), trial)

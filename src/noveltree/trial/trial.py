@@ -58,10 +58,13 @@ class Trial:
         watcher: Watcher,
         *,
         device: str = "cpu",
+        milestones: bool = True,
     ) -> None:
+        """With `milestones` the agent is evaluated on the way, if that is chosen; training is the same without."""
         self.run = run
         self.collector = collector
         self.device = device
+        self.milestones = milestones
         self.simulator = run.protocol.make_simulator()
         self.tracker = Tracker(watcher)
         self._watcher = watcher
@@ -148,10 +151,10 @@ class Trial:
             **more,
         )
 
-    def add_evaluation(self, episodes: Sequence[Episode]) -> None:
-        """Add the evaluation of what was learnt to the metrics."""
+    def add_evaluation(self, episodes: Sequence[Episode], **more: Any) -> None:
+        """Add an evaluation of what was learnt to the metrics; `more` says when it was made, if on the way."""
         scores = [episode.score for episode in episodes]
-        self.add_metrics("evaluation", mean_return=statistics.fmean(scores), returns=scores)
+        self.add_metrics("evaluation", **more, mean_return=statistics.fmean(scores), returns=scores)
 
     def outcome(self, schedule: Schedule, *, evaluated_from: int | None = None) -> dict[str, Any]:
         """How much was trained, and with which interval the evaluation began: with the next one, or this."""
