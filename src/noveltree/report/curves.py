@@ -53,11 +53,11 @@ def _way_table(curves: Sequence[LearningCurves]) -> Table | None:
     """How much of the authors' way recorded trials have come, by their evaluations."""
     rows = []
     for each in sorted(curves, key=lambda curves: (curves.game, curves.name)):
-        scores = [run.evaluation for run in each.runs if run.evaluation is not None]
         way = authors_way(each.game)
-        if scores and way is not None:
+        if way is None:
+            continue
+        for interactions, scores in _evaluations(each.runs):
             mean = statistics.fmean(scores)
-            interactions = statistics.fmean(run.points[-1].interactions for run in each.runs)
             rows.append(
                 (
                     Cell(title_of(each.game)),
@@ -76,10 +76,24 @@ def _way_table(curves: Sequence[LearningCurves]) -> Table | None:
         Column("share of their way"),
     )
     caption = (
-        "Share of the authors' way: how far the mean evaluation is from what the authors' N-CPL had in its first "
-        "million of interactions, in units of what it gained until its 20th."
+        "Share of the authors' way: how far the mean evaluation, on the way or at the end, is from what the "
+        "authors' N-CPL had in its first million of interactions, in units of what it gained until its 20th."
     )
     return Table("own-way", caption, columns, tuple(rows))
+
+
+def _evaluations(runs: Sequence[RunCurve]) -> list[tuple[float, list[float]]]:
+    """The evaluations of runs, on the way and at the end: after how many interactions, and what each run scored."""
+    stages = [
+        [run.milestones[stage] for run in runs if stage < len(run.milestones)]
+        for stage in range(max((len(run.milestones) for run in runs), default=0))
+    ]
+    stages.append([(run.points[-1].interactions, run.evaluation) for run in runs if run.evaluation is not None])
+    return [
+        (statistics.fmean(reached for reached, _ in stage), [score for _, score in stage])
+        for stage in stages
+        if stage
+    ]
 
 
 def released_curves(agents: Sequence[str], games: Sequence[str]) -> Section | None:
