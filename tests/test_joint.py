@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from noveltree.audit.runs import check_run
 from noveltree.learning.experience import CriticalPath
 from noveltree.learning.inference import make_inference
 from noveltree.learning.inputs import InputShape
@@ -22,6 +23,7 @@ from noveltree.learning.settings import JointSettings, LockstepSettings, Schedul
 from noveltree.learning.trust import shrinkage, trust_in
 from noveltree.learning.value_targets import LambdaReturns, MonteCarlo
 from noveltree.protocol import Protocol, make_protocol
+from noveltree.protocol.learners import DEFAULT_LEARNING
 from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import verify_episode
@@ -272,3 +274,30 @@ def test_a_window_that_is_worse_brings_back_what_the_window_before_began_with(
     # The second window began with what was learnt in interval 3.
     assert weights[9] == weights[3]
     assert len(set(weights.values())) == len(weights) - 1
+
+
+def test_windows_are_as_long_as_it_takes_to_have_something_to_test(tmp_path: Path) -> None:
+    """Three lanes, and episodes that take longer than a window."""
+    chosen = protocol("corridor", interactions=4_000, interval=100, budget=10, max_frames=200)
+    assert chosen.learning is not None
+    schedule = chosen.learning.schedule.model_copy(update={"window": 100, "window_episodes": 4})
+    chosen = chosen.model_copy(update={"learning": chosen.learning.model_copy(update={"schedule": schedule})})
+    train(tmp_path / "run", chosen)
+    run = RunDirectory.open(tmp_path / "run")
+    ended, tests = 0, []
+    for line in run.read_metrics("interval"):
+        ended += line["episodes"]
+        if line["tested"]:
+            tests.append(line["p_value"])
+        if ended >= 4:
+            ended = 0
+        else:
+            assert not line["tested"]
+    assert len(tests) > 2
+    assert list(check_run(tmp_path, tmp_path / "run")) == []
+
+
+def test_n_cpl_plus_tests_windows_in_which_every_lane_has_ended_an_episode() -> None:
+    learning = DEFAULT_LEARNING["n-cpl-plus"]
+    assert isinstance(learning.loop, LockstepSettings)
+    assert learning.schedule.window_episodes >= learning.loop.lanes > 2

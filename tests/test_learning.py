@@ -543,6 +543,20 @@ class TestSchedule:
             float(stats.ttest_ind([1.0, 2.0, 1.0, 2.0], [10.0, 11.0], equal_var=False).pvalue)
         )
         assert schedule.after(Interval(10, (2.0,)), verdict).baseline is None
+
+    def test_a_window_waits_until_enough_episodes_have_ended(self) -> None:
+        schedule = Schedule(ScheduleSettings(interactions=1000, interval=10, window=20, window_episodes=2))
+        for returns in ((10.0,), (), (), (11.0,)):
+            assert schedule.closes_window(Interval(10, returns)) == (returns == (11.0,))
+            schedule = schedule.after(Interval(10, returns), schedule.judge(Interval(10, returns)))
+        assert schedule.baseline == (10.0, 11.0)
+        assert not schedule.closes_window(Interval(10, (1.0, 2.0, 1.0))), "20 interactions are not there yet"
+        schedule = schedule.after(Interval(10, (1.0, 2.0, 1.0)), Verdict(True, None))
+        verdict = schedule.judge(Interval(10, ()))
+        assert not verdict.accepted
+        assert verdict.p_value == pytest.approx(
+            float(stats.ttest_ind([1.0, 2.0, 1.0], [10.0, 11.0], equal_var=False).pvalue)
+        )
         assert Schedule.from_json(schedule.settings, json.loads(json.dumps(schedule.to_json()))) == schedule
 
     def test_training_is_over_when_less_than_half_an_interval_is_left(self) -> None:

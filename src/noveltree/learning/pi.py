@@ -147,7 +147,7 @@ def initial_snapshot(
 ) -> Snapshot:
     """An untrained network of which only the hidden units are asked."""
     architecture = architecture_for(shape, actions, settings)
-    weights = architecture.initial_weights(rng=rng, start="glorot")
+    weights = architecture.initial_weights(rng=rng, start=settings.start)
     network = _network(architecture, {f"layers.{name}": array for name, array in weights.items()}, settings, "cpu")
     trained = {name: tensor.numpy().copy() for name, tensor in network.state_dict().items()}
     parameters = {name: trained[name] for name, _ in network.named_parameters()}

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from noveltree.declarations import SettingsModel, setting
 from noveltree.errors import InputError
+from noveltree.learning.architecture import Start
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.policy_targets import PolicyTargets, SoftmaxOfValues
 from noveltree.learning.retention import Replay
@@ -48,6 +49,10 @@ class PiSettings(LearnerSettings):
     )
     normalisation: Literal["renormalised", "none"] = Field(
         default="renormalised", description="batch renormalisation before every ReLU, or none"
+    )
+    start: Start = Field(
+        default="glorot",
+        description="where weights begin: glorot, with biases at zero, or fan-in, with biases as the weights",
     )
     policy_targets: PolicyTargets = Field(
         default=SoftmaxOfValues(), description="what the policy head is trained towards"

@@ -122,8 +122,14 @@ class Schedule:
         return known + min(expected, max(wave, known))
 
     def closes_window(self, interval: Interval) -> bool:
-        """Whether there is a test when this interval is over; without windows there is one after each."""
-        return (self.window + interval).interactions >= (self.settings.window or 0)
+        """Whether there is a test when this interval is over; without windows there is one after each.
+
+        Episodes may be much longer than a window, and a test of hardly any would find nothing: it waits for them.
+        """
+        settings, window = self.settings, self.window + interval
+        if settings.window is None:
+            return True
+        return window.interactions >= settings.window and len(window.returns) >= settings.window_episodes
 
     def judge(self, interval: Interval) -> Verdict:
         """Accept or reject the updates that this interval, and those since the last test, were played with."""

@@ -70,6 +70,9 @@ class ScheduleSettings(SettingsModel):
         ge=1,
         description="interactions whose episodes are compared with those before; null: those of an interval",
     )
+    window_episodes: int = Field(
+        default=0, ge=0, description="episodes that have ended in a window at least, or else it is longer"
+    )
     p_value: float = setting(
         "below it Welch's test rejects an update; 0: there is no test", option="p-value", default=0.1, ge=0, le=1
     )
@@ -196,7 +199,10 @@ class LearnerSettings(SettingsModel, ABC):
                 f"{schedule.interactions:,}; choose a smaller interval."
             )
         if schedule.window is not None and self.loop.kind == "intervals":
-            raise InputError("Windows of the test are for loops in which an interval is shorter than an episode.")
+            raise InputError(
+                "Windows of the test are for loops in which an interval is shorter than an episode; with the loop "
+                "'intervals' choose learning.schedule.window=null, too."
+            )
         if self.loop.kind != "intervals" and self.evaluation == "continuing":
             raise InputError("Learning goes on while the agent is evaluated in the loop 'intervals' only.")
         late = [each for each in self._milestones if each >= schedule.interactions]

@@ -114,7 +114,8 @@ class Lockstep:
         if not isinstance(trial.simulator, StorableStates):
             raise InputError(
                 f"Networks cannot change in mid-episode in {trial.run.protocol.game}: its states cannot be stored, "
-                "so that a run could not be resumed. Choose the loop 'intervals'."
+                "so that a run could not be resumed. Choose the loop 'intervals', which has no windows of the test: "
+                "--loop intervals --set learning.schedule.window=null."
             )
         self._state = self._resume()
         self._learner = self._settings.make_learner(self._state.training, device=trial.device)
