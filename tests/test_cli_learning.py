@@ -25,7 +25,7 @@ import noveltree.cli.train
 from noveltree.agents import AGENTS
 from noveltree.learning import LearningSettings, PiSettings
 from noveltree.learning.retention import KeepLatest
-from noveltree.learning.settings import LockstepSettings, ScheduleSettings
+from noveltree.learning.settings import JointSettings, LockstepSettings, ScheduleSettings
 from noveltree.learning.value_targets import LambdaReturns
 from noveltree.protocol import Protocol, make_protocol
 from noveltree.records import disk, read_episode, write_episode
@@ -102,7 +102,7 @@ def test_train_prints_every_interval_and_the_score(cli: Cli) -> None:
     for number, line in enumerate(intervals, start=1):
         assert re.fullmatch(
             rf"Interval {number}: mean return [\d.]+ of \d+ episodes, (accepted|rejected)( \(p = \d\.\d+\))?; "
-            r"[\d,]+ interactions so far",
+            r"[\d,]+ interactions so far; policy loss [\d.]+",
             line,
         )
     run = RunDirectory.open(Path("runs/corridor-n-cpl-seed0"))
@@ -234,7 +234,8 @@ def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(c
         ),
         (["pong", "--agent", "pi-hiw", "--levels", "8"], 2, "levels of gray are --gray-levels."),
         (["corridor", "--evaluation", "no"], 2, "--evaluation 'no': input should be 'frozen' or 'continuing'."),
-        (["corridor", "--p-value", "2"], 2, "--p-value 2.0: input should be less than or equal to 1."),
+        (["corridor", "--p-value", "2"], 2, "Invalid value for '--p-value'"),
+        (["pong", "--agent", "pi-hiw", "--gray-levels", "257"], 2, "Invalid value for '--gray-levels'"),
         (["corridor", "--p-value", "nan"], 2, "Invalid value for '--p-value'"),
         (["corridor", "--p-value", "many"], 2, "Invalid value for '--p-value'"),
         (["corridor", "--set", "batch=3"], 2, "--set takes a setting of learning, such as learning.value.batch=64"),
@@ -585,6 +586,22 @@ def test_episodes_beyond_the_budget_are_said_to_be_the_last_ones(monkeypatch: py
     for interactions in (100, 400, 1_800):
         session._show(Progress("playing", 1, interactions, 0, (1.0,), None, None))
     assert [line.split("  ")[0] for line in shown] == ["100 of 400", "400 spent", "400 spent"]
+
+
+def test_until_episodes_end_the_live_line_says_what_decisions_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    learning = JointSettings(schedule=ScheduleSettings(interactions=4_000, interval=200), loop=LockstepSettings())
+    protocol = make_protocol("corridor", agent="n-cpl-plus", budget=5, learning=learning)
+    shown: list[str] = []
+    session = noveltree.cli.train._Session(Path("run"), protocol, 0)
+    session._line = SimpleNamespace(update=shown.append)  # type: ignore[assignment]
+    for pays in ((2.0, 4.0), (*[1.0] * 10, *[3.0] * 9, 13.0)):
+        session._show(Progress("playing", 5, 1_000, 0, (), None, None, None, pays))
+    session._show(Progress("playing", 5, 1_000, 0, (7.0,), None, None, None, (1.0,)))
+    assert [line.split("  ")[-1] for line in shown] == [
+        "interval 5: 3 per decision",
+        "interval 5: 4 per decision (at first 1)",
+        "interval 5: mean 7 of 1",
+    ]
 
 
 # evaluate

@@ -290,8 +290,8 @@ class TestCommand:
         assert figure == f"Figure: {tmp_path / 'run' / 'curve.png'}"
         # (4,000 - 4,891.556) / (31,101.92 - 4,891.556), by the authors' five trials.
         assert way == (
-            "noveltree, seed 0, after 1,520,000 interactions: 4,000, -3% of the authors' way from 4,891.56 in the "
-            "1st to 31,101.9 in the 20th million"
+            "noveltree, seed 0, after 1,520,000 interactions: 4,000, -3% of the way of N-CPL's authors from "
+            "4,891.56 in the 1st to 31,101.9 in the 20th million"
         )
 
     def test_json_is_the_numbers_and_nothing_else(self, tmp_path: Path) -> None:
@@ -375,12 +375,47 @@ class TestCommand:
         curve([tmp_path / "run"], tmp_path / "pay.svg")
         assert "<!-- reward per decision -->" in (tmp_path / "pay.svg").read_text()
         assert capsys.readouterr().out.splitlines()[1] == (
-            "noveltree, seed 0, after 150,000 interactions: a decision pays 9, in the beginning 3; no episode has "
-            "ended yet"
+            "noveltree, seed 0, after 150,000 interactions: a decision pays 9, in the beginning 3; too few "
+            "episodes have ended for a curve"
         )
-        run.write_result({"score": 31_101.92, "scores": [31_101.92]})
+        run.write_result({"score": 31_101.92, "scores": [31_101.92], "interactions": 150_777})
         curve([tmp_path / "run"])
-        assert "31,101.9, 100% of the authors' way" in capsys.readouterr().out
+        told = capsys.readouterr().out
+        assert "a decision pays 9, in the beginning 3" in told
+        assert "after 150,777 interactions: 31,101.9, 100% of the way of N-CPL's authors" in told
+
+    def test_one_step_of_episodes_that_ended_early_does_not_hide_what_decisions_pay(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        learning = JointSettings.model_validate({"schedule": {"interactions": 2_000_000, "interval": 50_000}})
+        run = RunDirectory.create(
+            tmp_path / "run", make_protocol("qbert", agent="n-cpl-plus", learning=learning), 0
+        )
+        for number, reward in ((1, 2.0), (2, 4.0), (3, 9.0), (4, 9.0)):
+            run.add_metrics({"event": "episode", "at": 60_000 * number, "return": 50.0} if number < 3 else {})
+            line = {"event": "interval", "interval": number, "episodes": 0, "interactions": number * 50_000}
+            run.add_metrics({**line, "mean_return": None, "accepted": True, "reward_per_decision": reward})
+            curve([tmp_path / "run"], tmp_path / "pay.svg")
+            assert ("a decision pays" in capsys.readouterr().out) == (number < 4)
+
+    def test_of_an_encoder_it_shows_how_its_epochs_went(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        run = RunDirectory.create(tmp_path / "run", make_protocol("qbert", agent="vae-iw"), 0)
+        run.add_metrics({"event": "episode", "interval": 1, "at": 90_000, "return": 5_000.0})
+        with pytest.raises(InputError, match="No epoch is over"):
+            curve([tmp_path / "run"])
+        for epoch, loss in ((1, 300.0), (2, 200.0)):
+            run.add_metrics({"event": "epoch", "epoch": epoch, "held_out_reconstruction": loss})
+        curve([tmp_path / "run"], tmp_path / "epochs.svg")
+        assert "<!-- loss of screens held out -->" in (tmp_path / "epochs.svg").read_text()
+        assert capsys.readouterr().out.splitlines()[1] == (
+            "noveltree, seed 0, after 2 epochs: screens held out lose 200, after the first 300"
+        )
+        curve([tmp_path / "run"], json=True)
+        (told,) = json.loads(capsys.readouterr().out)["runs"]
+        assert told["held_out_reconstruction"] == [[1, 300.0], [2, 200.0]]
+        assert told["intervals"] == []
 
     def test_another_format_is_refused(self, tmp_path: Path) -> None:
         make_run(tmp_path / "run")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,11 +14,12 @@ from noveltree.analysis import AuthorsWay, authors_way, up_to
 from noveltree.cli.common import need_extra
 from noveltree.cli.console import out, print_json
 from noveltree.errors import InputError
+from noveltree.learning import VaeSettings
 from noveltree.published import authors_curve, nearest_agent
 from noveltree.records import write_atomically
 from noveltree.records.run_directory import RunDirectory
-from noveltree.report.curves import pay_chart, runs_chart
-from noveltree.results import PayCurve, RunCurve, read_curve, read_pay
+from noveltree.report.curves import epochs_chart, pay_chart, runs_chart
+from noveltree.results import EpochCurve, PayCurve, RunCurve, read_curve, read_epochs, read_pay
 
 if TYPE_CHECKING:
     from noveltree.protocol import Protocol
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from noveltree.report.document import Chart
     from noveltree.report.figure import FigureFormat
 
+_Curve = RunCurve | PayCurve | EpochCurve
 _FORMATS: dict[str, FigureFormat] = {".png": "png", ".svg": "svg"}
 
 
@@ -39,7 +41,7 @@ def curve(
 ) -> None:
     """Draw the learning curves of runs in front of those that the paper's authors released.
 
-    Runs may still be in progress: what is finished is drawn, and what decisions pay until an episode has ended.
+    Runs may still be in progress: what is finished is drawn; what decisions pay until enough episodes have ended.
 
     [bold]Examples[/]
 
@@ -63,10 +65,9 @@ def curve(
     way = authors_way(protocol.game)
     if not json:
         out.print(f"Figure: {path}", soft_wrap=True)
-        for each in curves:
-            for told in (*_milestones(each, way), _progress(each, way)):
-                if told:
-                    out.print(told, soft_wrap=True)
+        for run, each in zip(opened, curves, strict=True):
+            for told in (*_milestones(each, way), *_progress(each, way, _trained(run, each))):
+                out.print(told, soft_wrap=True)
         return
     print_json(
         {
@@ -78,8 +79,7 @@ def curve(
                     "run": str(run.path),
                     "seed": run.seed,
                     "protocol_hash": run.protocol.hash,
-                    "intervals": [] if isinstance(made, PayCurve) else list(map(dataclasses.asdict, made.points)),
-                    "reward_per_decision": list(made.points) if isinstance(made, PayCurve) else None,
+                    **_numbers(run),
                     "milestones": list(made.milestones),
                     "evaluation": made.evaluation,
                     "share_of_authors_way": _share(made, way),
@@ -91,50 +91,78 @@ def curve(
     )
 
 
-def _chart(protocol: Protocol, curves: Sequence[RunCurve | PayCurve], authors: Sequence[TrialCurve]) -> Chart:
-    """Returns in front of the authors'; where no episode has ended yet, what decisions pay."""
-    learnt = [each for each in curves if isinstance(each, RunCurve)]
-    if learnt:
-        return runs_chart(protocol.game, protocol.agent, learnt, authors)
-    return pay_chart(protocol.game, protocol.agent, [each for each in curves if isinstance(each, PayCurve)])
+def _numbers(run: RunDirectory) -> dict[str, Any]:
+    """All curves of a run, whichever of them is drawn."""
+    learnt, paid, epochs = read_curve(run, "", None), read_pay(run, "", None), read_epochs(run, "", None)
+    return {
+        "intervals": [] if learnt is None else list(map(dataclasses.asdict, learnt.points)),
+        "reward_per_decision": None if paid is None else list(paid.points),
+        "held_out_reconstruction": None if epochs is None else list(epochs.points),
+    }
 
 
-def _reached(curve: RunCurve | PayCurve) -> float | None:
+def _chart(protocol: Protocol, curves: Sequence[_Curve], authors: Sequence[TrialCurve]) -> Chart:
+    """Returns in front of the authors'; where hardly any episode has ended, what decisions pay. Or encoders."""
+    game, agent = protocol.game, protocol.agent
+    if learnt := [each for each in curves if isinstance(each, RunCurve)]:
+        return runs_chart(game, agent, learnt, authors)
+    if paid := [each for each in curves if isinstance(each, PayCurve)]:
+        return pay_chart(game, agent, paid)
+    return epochs_chart(game, agent, [each for each in curves if isinstance(each, EpochCurve)])
+
+
+def _reached(curve: _Curve) -> float | None:
     """How good the agent is: by its evaluation or, as long as there is none, in the last interval."""
-    if curve.evaluation is not None or isinstance(curve, PayCurve):
-        return curve.evaluation
-    return curve.points[-1].mean_return
+    if curve.evaluation is None and isinstance(curve, RunCurve):
+        return curve.points[-1].mean_return
+    return curve.evaluation
 
 
-def _last(curve: RunCurve | PayCurve) -> int:
-    """The interactions of its last point."""
-    return curve.points[-1][0] if isinstance(curve, PayCurve) else curve.points[-1].interactions
+def _last(curve: _Curve) -> int:
+    """The interactions of its last point; what an encoder was trained with is no way that others went."""
+    match curve:
+        case RunCurve():
+            return curve.points[-1].interactions
+        case PayCurve():
+            return curve.points[-1][0]
+        case EpochCurve():
+            return 0
 
 
-def _share(curve: RunCurve | PayCurve, way: AuthorsWay | None) -> float | None:
+def _share(curve: _Curve, way: AuthorsWay | None) -> float | None:
     reached = _reached(curve)
     return None if way is None or reached is None else way.share(reached)
 
 
-def _progress(curve: RunCurve | PayCurve, way: AuthorsWay | None) -> str:
-    """How far a run has come; empty if nobody went that way before."""
-    told = f"{curve.label}, after {_last(curve):,} interactions: "
-    if isinstance(curve, PayCurve) and curve.evaluation is None:
-        (_, first), (_, last) = curve.points[0], curve.points[-1]
-        return f"{told}a decision pays {last:.4g}, in the beginning {first:.4g}; no episode has ended yet"
-    if way is None or (reached := _reached(curve)) is None:
-        return ""
-    return (
-        f"{told}{reached:,.6g}, {way.share(reached):.0%} of the authors' way from {way.first:,.6g} in the 1st to "
-        f"{way.last:,.6g} in the 20th million"
-    )
+def _trained(run: RunDirectory, curve: _Curve) -> int:
+    """The interactions that a run was trained for when it was evaluated, or up to the last point of its curve."""
+    result = run.read_result() or {}
+    interactions: int = result.get("interactions", _last(curve))
+    return interactions
 
 
-def _milestones(curve: RunCurve | PayCurve, way: AuthorsWay | None) -> list[str]:
+def _progress(curve: _Curve, way: AuthorsWay | None, trained: int) -> Iterator[str]:
+    """How far a run has come; nothing if nobody went that way before."""
+    if not isinstance(curve, RunCurve):
+        (_, first), (at, last) = curve.points[0], curve.points[-1]
+        if isinstance(curve, PayCurve):
+            pays = f"a decision pays {last:.4g}, in the beginning {first:.4g}"
+            yield f"{curve.label}, after {at:,} interactions: {pays}; too few episodes have ended for a curve"
+        else:
+            lose = f"screens held out lose {last:,.4g}, after the first {first:,.4g}"
+            yield f"{curve.label}, after {at} epochs: {lose}"
+    if way is not None and (reached := _reached(curve)) is not None:
+        yield (
+            f"{curve.label}, after {trained:,} interactions: {reached:,.6g}, {way.share(reached):.0%} of the "
+            f"way of N-CPL's authors from {way.first:,.6g} in the 1st to {way.last:,.6g} in the 20th million"
+        )
+
+
+def _milestones(curve: _Curve, way: AuthorsWay | None) -> list[str]:
     """What evaluations on the way scored."""
     told = []
     for interactions, mean in curve.milestones:
-        share = "" if way is None else f", {way.share(mean):.0%} of the authors' way"
+        share = "" if way is None else f", {way.share(mean):.0%} of the way of N-CPL's authors"
         told.append(f"{curve.label}, evaluated after {interactions:,} interactions: {mean:,.6g}{share}")
     return told
 
@@ -157,15 +185,23 @@ def _labels(runs: Sequence[RunDirectory]) -> list[str]:
     return [str(path.relative_to(os.path.commonpath(paths))) for path in paths]
 
 
-def _curves(runs: Sequence[RunDirectory]) -> list[RunCurve | PayCurve]:
-    """The learning curves of runs; of one in which no episode has ended, what its decisions pay."""
+def _curves(runs: Sequence[RunDirectory]) -> list[_Curve]:
+    """The learning curves of runs; of one in which hardly any episode has ended, what its decisions pay."""
     return [_curve(run, label) for run, label in zip(runs, _labels(runs), strict=True)]
 
 
-def _curve(run: RunDirectory, label: str) -> RunCurve | PayCurve:
+def _curve(run: RunDirectory, label: str) -> _Curve:
     result = run.read_result()
     score = None if result is None else result["score"]
-    made = read_curve(run, label, score) or read_pay(run, label, score)
+    if isinstance(run.protocol.learning, VaeSettings):  # what it has played was not played with what it learns
+        if epochs := read_epochs(run, label, score):
+            return epochs
+        raise InputError(f"No epoch is over in {run.path} yet: there is nothing to draw.")
+    made = read_curve(run, label, score)
+    if made is None or len(made.points) < 2:  # the first episodes that end are the shortest
+        paid = read_pay(run, label, score)
+        if paid is not None:
+            return paid
     if made is None:
         raise InputError(
             f"No episode has ended in a finished interval of {run.path} yet: there is nothing to draw."
@@ -173,7 +209,7 @@ def _curve(run: RunDirectory, label: str) -> RunCurve | PayCurve:
     return made
 
 
-def _end(runs: Sequence[RunDirectory], curves: Sequence[RunCurve | PayCurve]) -> int:
+def _end(runs: Sequence[RunDirectory], curves: Sequence[_Curve]) -> int:
     """Where the authors' curve ends: at the end of training, whether that is reached or not."""
     budgets = [run.protocol.training_interactions for run in runs]
     return max([*budgets, *map(_last, curves)])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import shlex
+import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 _MACHINE = "This machine"
 _LEARNERS = [name for name, agent in AGENTS.items() if agent.heads]
+#: Intervals over which the live line has the mean of what decisions pay.
+_PAYING = 10
 #: What may be chosen again when a run is resumed; everything else is part of the run.
 _NOT_OF_THE_RUN = ("resume", "imports", "json", "workers", "episodes_at_once", "device", "executor", "address")
 
@@ -159,6 +162,12 @@ def _check_nothing_chosen(context: typer.Context) -> None:
         raise InputError(f"With --resume everything about the run is known: leave out {', '.join(given)}.")
 
 
+def _pays(pays: Sequence[float]) -> str:
+    """What decisions pay now, and paid in the beginning: there long before an episode ends."""
+    now, first = (statistics.fmean(some) for some in (pays[-_PAYING:], pays[:_PAYING]))
+    return f"{now:,.4g} per decision (at first {first:,.4g})" if len(pays) > _PAYING else f"{now:,.4g} per decision"
+
+
 class _Session:
     """Training on the command line: its progress and its result."""
 
@@ -243,11 +252,9 @@ class _Session:
         if progress.interactions >= self._budget:  # the last interval's episodes are played to their end
             done, left = f"{self._budget:,} spent", "last episodes"
         learning = ", learning" if progress.stage == "learning" else ""
+        returns = f"mean {mean} of {episodes}{before}" if episodes or not progress.pays else _pays(progress.pays)
         # What matters less stands last, where a narrow terminal cuts it off.
-        self._line.update(
-            f"{done}  {rate:,.0f}/s  {left}  "
-            f"interval {progress.interval}{learning}: mean {mean} of {episodes}{before}"
-        )
+        self._line.update(f"{done}  {rate:,.0f}/s  {left}  interval {progress.interval}{learning}: {returns}")
 
     def _show_training(self, done: int, of: int) -> None:
         """Networks that are trained once, before the agent plays with them."""
@@ -272,9 +279,14 @@ class _Session:
             mean = f"mean return {line['mean_return']:,.10g} of {counted(line['episodes'], 'episode')}"
         if "reward_per_decision" in line:
             mean = f"{line['reward_per_decision']:,.4g} per decision, {mean}"
+        losses = "".join(
+            f"; {name.removesuffix('_losses')} loss {values[-1]:.4g}"
+            for name, values in line.items()
+            if name.endswith("_losses") and values
+        )
         out.print(
             f"Interval {line['interval']}: {mean}, {verdict}{test}; "
-            f"{counted(line['interactions'], 'interaction')} so far",
+            f"{counted(line['interactions'], 'interaction')} so far{losses}",
             soft_wrap=True,
         )
 

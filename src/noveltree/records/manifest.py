@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -22,6 +22,8 @@ SIGNATURE = f"{MANIFEST}.sig"
 _FORMAT = "noveltree-manifest"
 #: The first version said how many episodes were replayed and nothing else, and its digest covered the files alone.
 _VERSION = 2
+#: What `curve` draws into a run, also later: nobody reads anything out of it.
+_FIGURE = "curve.png"
 #: Instead of a digest: a link, a pipe, or the like.
 NO_FILE = ""
 
@@ -105,6 +107,8 @@ class Manifest:
     def changes(self, now: dict[str, str]) -> Iterator[tuple[str, str]]:
         """Files that are not what they were, and what happened to them."""
         for name in sorted(self.files.keys() | now.keys()):
+            if PurePosixPath(name).name == _FIGURE:
+                continue
             if name not in now:
                 yield name, "is missing"
             elif name not in self.files:

@@ -13,7 +13,7 @@ from noveltree.report.document import Cell, Chart, Charts, Column, Point, Sectio
 from noveltree.report.panel import Panel
 from noveltree.report.scores import score_of
 from noveltree.report.wording import MISSING, title_of, with_mark
-from noveltree.results.curves import PayCurve, RunCurve
+from noveltree.results.curves import EpochCurve, PayCurve, RunCurve
 from noveltree.results.recorded import LearningCurves
 
 _MILLION = 1_000_000
@@ -125,10 +125,17 @@ def runs_chart(game: str, agent: str, runs: Sequence[RunCurve], authors: Sequenc
 
 
 def pay_chart(game: str, agent: str, runs: Sequence[PayCurve]) -> Chart:
-    """What decisions of runs paid, before any episode has ended."""
-    title = f"{title_of(game)}, {PUBLISHED_AGENTS.get(agent, agent)}, before an episode has ended"
+    """What decisions of runs paid, before enough episodes have ended for a curve."""
+    title = f"{title_of(game)}, {PUBLISHED_AGENTS.get(agent, agent)}: what decisions pay"
     series = tuple(Series(run.label, _points(run.points)) for run in runs)
     return Chart(title, "million interactions", "reward per decision", series)
+
+
+def epochs_chart(game: str, agent: str, runs: Sequence[EpochCurve]) -> Chart:
+    """How well encoders let screens be drawn again that they were not trained on."""
+    title = f"{title_of(game)}, {PUBLISHED_AGENTS.get(agent, agent)}: the encoder"
+    series = tuple(Series(run.label, run.points) for run in runs)
+    return Chart(title, "epoch", "loss of screens held out", series)
 
 
 def _curves_section(name: str, caption: str, by_game: Mapping[str, Sequence[Series]]) -> Section | None:

@@ -18,10 +18,12 @@ Start with `read_results` (a table, a benchmark, a run, or "published"), `result
 
 from noveltree.results.collect import Table as Table
 from noveltree.results.collect import collect as collect
+from noveltree.results.curves import EpochCurve as EpochCurve
 from noveltree.results.curves import PayCurve as PayCurve
 from noveltree.results.curves import RunCurve as RunCurve
 from noveltree.results.curves import RunPoint as RunPoint
 from noveltree.results.curves import read_curve as read_curve
+from noveltree.results.curves import read_epochs as read_epochs
 from noveltree.results.curves import read_milestones as read_milestones
 from noveltree.results.curves import read_pay as read_pay
 from noveltree.results.published_agents import published_agents as published_agents

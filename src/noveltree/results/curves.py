@@ -44,6 +44,19 @@ class RunCurve:
 
 
 @dataclass(frozen=True, slots=True)
+class EpochCurve:
+    """How well an encoder, which is trained once, lets screens be drawn again that it was not trained on."""
+
+    label: str
+    points: tuple[tuple[int, float], ...]
+    """Epochs, and the mean loss of screens that are held out."""
+    evaluation: float | None
+    """Mean return of the evaluation, once the run is over."""
+    milestones: tuple[tuple[int, float], ...] = ()
+    """There are none: until it is trained nothing is played with it."""
+
+
+@dataclass(frozen=True, slots=True)
 class PayCurve:
     """What a decision of a run's training paid: there long before episodes end."""
 
@@ -84,6 +97,16 @@ def read_pay(run: RunDirectory, label: str, evaluation: float | None) -> PayCurv
         steps.setdefault(-(-at // length), []).append((at, _number(line, "reward_per_decision", where)))
     points = tuple((step[-1][0], fmean(reward for _, reward in step)) for _, step in sorted(steps.items()))
     return PayCurve(label, points, evaluation, read_milestones(run)) if points else None
+
+
+def read_epochs(run: RunDirectory, label: str, evaluation: float | None) -> EpochCurve | None:
+    """How a run's encoder was trained; None before its first epoch is over."""
+    where = str(run.path)
+    points = tuple(
+        (int(_number(line, "epoch", where)), _number(line, "held_out_reconstruction", where))
+        for line in run.read_metrics("epoch")
+    )
+    return EpochCurve(label, points, evaluation) if points else None
 
 
 def read_milestones(run: RunDirectory) -> tuple[tuple[int, float], ...]:

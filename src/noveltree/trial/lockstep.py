@@ -114,7 +114,7 @@ class Lockstep:
         if not isinstance(trial.simulator, StorableStates):
             raise InputError(
                 f"Networks cannot change in mid-episode in {trial.run.protocol.game}: its states cannot be stored, "
-                "so that a run could not be resumed. Choose the loop 'intervals', which has no windows of the test: "
+                "so that a run could not be resumed. Choose the loop 'intervals', which has no windows of a test: "
                 "--loop intervals --set learning.schedule.window=null."
             )
         self._state = self._resume()
@@ -124,6 +124,9 @@ class Lockstep:
         trial.collector.listener = Listener(interactions=trial.add_interactions)
         trial.collector.deploy(self._state.deployment)
         trial.tracker.spent = trial.tracker.replayed = self._interactions
+        trial.tracker.pays = tuple(
+            line["reward_per_decision"] for line in trial.run.read_metrics("interval", having="reward_per_decision")
+        )
 
     def train(self) -> None:
         started = time.monotonic()
@@ -323,6 +326,7 @@ class Lockstep:
         mean = interval.mean_return if interval.returns else None
         reward = state.reward / state.decisions
         tracker.last_return, tracker.verdict, tracker.returns = mean, verdict, ()
+        tracker.pays = (*tracker.pays, reward)
         losses |= {name: [total / count] for name, (total, count) in state.losses.items() if count}
         state.decisions, state.reward, state.losses = 0, 0.0, {}
         self._trial.add_metrics(

@@ -31,6 +31,8 @@ class Progress:
     """On the interval before."""
     trained: tuple[int, int] | None = None
     """Batches that networks were trained on, and those that they will be, if they are trained once."""
+    pays: tuple[float, ...] = ()
+    """What a decision paid in each interval so far, where episodes are longer than intervals."""
 
 
 def _ignore(told: Any) -> None:
@@ -59,6 +61,7 @@ class Tracker:
         self.last_return: float | None = None
         self.verdict: Verdict | None = None
         self.trained: tuple[int, int] | None = None
+        self.pays: tuple[float, ...] = ()
 
     def add_interactions(self, interactions: int) -> None:
         """Count interactions as they are spent."""
@@ -81,5 +84,6 @@ class Tracker:
                 last_return=self.last_return,
                 verdict=self.verdict,
                 trained=self.trained,
+                pays=self.pays,
             )
         )
