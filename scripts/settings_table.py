@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from noveltree.agents import AGENTS, Settings
@@ -16,6 +17,7 @@ from noveltree.cli.options import CONDITIONS, PLANNING
 from noveltree.declarations import has_shortcut, kind_of, option_of, parts_of, role_of, walk
 from noveltree.learning.settings import LearnerSettings
 from noveltree.protocol import Protocol
+from noveltree.protocol.learners import DEFAULT_LEARNING
 
 FILE = Path(__file__).parent.parent / "docs" / "settings.md"
 _COLUMNS = ("setting", "default", "option", "role", "meaning")
@@ -70,7 +72,8 @@ def _of_learning() -> list[list[str]]:
                 continue
             everybodys = name in LearnerSettings.model_fields
             of = None if everybodys else kind_of(model)
-            row = _row(f"learning.{name}", _default(field), field, option=has_shortcut(field), of=of)
+            default = _default_of_learners(name, field, of)
+            row = _row(f"learning.{name}", default, field, option=has_shortcut(field), of=of)
             rows.setdefault((name, of), row)
     shared = [row for (name, _), row in rows.items() if name.partition(".")[0] in LearnerSettings.model_fields]
     return shared + [row for row in rows.values() if row not in shared]
@@ -97,6 +100,24 @@ def _default_of(name: str, field: FieldInfo) -> str:
     own = {agent.name: agent.defaults[name] for agent in AGENTS.values() if name in agent.defaults}
     others = (f"{agent}: {_shown(value)}" for agent, value in own.items() if value != usual)
     return "; ".join([_shown(usual) or "none", *others] if own else [_shown(usual)])
+
+
+def _default_of_learners(name: str, field: FieldInfo, of: str | None) -> str:
+    """The default of a setting of learning; of agents that have another one, that too."""
+    agents: dict[str, list[str]] = {}
+    for agent, learning in DEFAULT_LEARNING.items():
+        part: object = learning
+        *parents, last = name.split(".")
+        for parent in parents:
+            part = getattr(part, parent, None)
+        has_it = isinstance(part, BaseModel) and last in type(part).model_fields
+        if has_it and of in (None, kind_of(type(part)), kind_of(type(learning))):  # type: ignore[arg-type]
+            value = getattr(part, last)
+            shown = _shown(getattr(value, "kind", value))
+            if shown != _default(field):
+                agents.setdefault(shown or "none", []).append(agent)
+    own = [f"{', '.join(names)}: {value}" for value, names in agents.items()]
+    return "; ".join([_default(field) or "none", *own] if own else [_default(field)])
 
 
 def _default(field: FieldInfo) -> str:

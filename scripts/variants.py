@@ -5,7 +5,7 @@ r"""Variants of a planner beside one of them, game by game: tables of reproducti
     python scripts/variants.py experiments/faster-learning/planners experiments/faster-learning/planners-8 \
         --against riw-c --agents depth-larger-life --write docs/faster-learning.md:riw-plus
 
-A cell has the mean, its 95% interval, the number of episodes, and p of Welch's test against the first column.
+A cell has the mean, its 95% interval by Student's distribution, the number of episodes, and p of Welch's test against the first column.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import argparse
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
+
+from scipy import stats
 
 from noveltree.analysis import welch_p_value
 from noveltree.results import AgentScores, Sample, read_records
@@ -58,7 +60,8 @@ def build_table(first: AgentScores, others: Sequence[AgentScores]) -> str:
 def _shown(sample: Sample) -> str:
     if sample.count < 2:
         return f"{sample.mean:,.0f} ({sample.count})"
-    return f"{sample.mean:,.0f} ± {1.96 * sample.standard_error:,.0f} ({sample.count})"
+    half = float(stats.t.ppf(0.975, sample.count - 1)) * sample.standard_error
+    return f"{sample.mean:,.0f} ± {half:,.0f} ({sample.count})"
 
 
 def _p(sample: Sample, other: Sample) -> str:

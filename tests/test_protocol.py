@@ -25,6 +25,7 @@ from noveltree.protocol import (
     parse_protocol,
     play_episode,
 )
+from noveltree.protocol.learners import DEFAULT_LEARNING
 from noveltree.simulators import Atari, Corridor, GymnasiumSimulator
 from noveltree.version import __version__
 
@@ -542,3 +543,14 @@ def test_every_setting_of_learning_is_described() -> None:
     settings = [name for name in flat_settings(protocol) if name.startswith("learning.")]
     assert len(settings) > 15
     assert all(describe_setting(protocol, name) for name in settings)
+
+
+def test_a_mapping_of_learning_stands_over_how_the_agent_learns_otherwise() -> None:
+    protocol = make_protocol("qbert", agent="n-cpl", learning={"schedule": {"interactions": 2_000_000}})
+    own = DEFAULT_LEARNING["n-cpl"]
+    schedule = own.schedule.model_copy(update={"interactions": 2_000_000})
+    assert protocol.learning == own.model_copy(update={"schedule": schedule})
+    with pytest.raises(InputError, match=r"learning\.schedul; did you mean schedule\?"):
+        make_protocol("qbert", agent="n-cpl", learning={"schedul": {}})
+    with pytest.raises(InputError, match="riw-c learns nothing"):
+        make_protocol("qbert", agent="riw-c", learning={"schedule": {}})

@@ -154,7 +154,7 @@ RIW_PLUS = dataclasses.replace(
         "lives": "one",
         "safe_steps": 10,
         "reward_weight": 0.97,
-        "persistence": "drawn",
+        "persistence": "if-safe",
         "caution": 100,
         "tie_breaking": "unseen-if-idle",
     },

@@ -24,7 +24,7 @@ class DropAll(BaseModel):
 class KeepLatest(BaseModel):
     """The newest whole paths that together have at most `transitions` transitions.
 
-    Those of an interval whose update is rejected are never among them.
+    Those of an interval whose update is rejected are never among them; of a window of several, those of the last.
     """
 
     model_config = _PART

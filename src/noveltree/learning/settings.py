@@ -1,4 +1,8 @@
-"""Everything that can be chosen about learning. The defaults are the paper's."""
+"""Everything that can be chosen about learning.
+
+Defaults are what the first records were played with; how each agent learns unless it is chosen is in
+`protocol/learners.py`.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from noveltree.protocol.hashing import FIRST_EDITION
 from noveltree.protocol.learners import default_learning
 from noveltree.protocol.presets import DEFAULT_PRESET, PRESETS
 from noveltree.protocol.protocol import Protocol, observed_by
-from noveltree.reading import validated
+from noveltree.reading import validated, with_choices
 from noveltree.simulators import (
     SIMULATOR_KINDS,
     Chance,
@@ -55,13 +55,17 @@ def make_protocol(
     you have registered, or code of your own, which is imported: `package.module:Factory` or
     `path/to/file.py:Factory`. Instead, the class or function itself may be given as the `simulator`.
 
+    `learning` is an object with all settings, or a mapping with those that are not the agent's own, such as
+    `{"schedule": {"interactions": 2_000_000}}`.
+
     A preset's settings that belong to its own agent, or to Atari, are left out where another agent or game is
     chosen that does not have them. With the agent `auto` the simulator is looked at for a moment, and the
     protocol is that of the agent which suits it; `on_auto` is told which and why.
     """
     if preset not in PRESETS:
         raise UnknownNameError("preset", preset, PRESETS)
-    usual, chosen = PRESETS[preset].choices, read_choices(choices)
+    usual = PRESETS[preset].choices
+    chosen = read_choices(_over_own_learning(choices, usual))
     kind, name = name_game(_named(game, simulator))
     if chosen.agent == AUTO:
         auto = _choose_agent(kind, name, chosen)
@@ -103,6 +107,17 @@ def make_protocol(
         raise InputError(f"{agent.name} has no levels of its own to be evaluated in, because {why}.")
     protocol.make_budget()  # complains about a budget that allows no interaction
     return protocol
+
+
+def _over_own_learning(choices: Mapping[str, Any], usual: Choices) -> Mapping[str, Any]:
+    """The choices, of which those of learning stand over how the agent learns otherwise."""
+    learning, agent = choices.get("learning"), choices.get("agent") or usual.agent
+    if not isinstance(learning, Mapping) or agent == AUTO:
+        return choices
+    own = default_learning(get_agent(agent))
+    if own is None:
+        return choices  # which is refused
+    return {**choices, "learning": with_choices(own, learning, called=lambda name: f"learning.{name}")}
 
 
 def _choose_agent(kind: SimulatorKind, game: str, chosen: Choices) -> AutoChoice:
