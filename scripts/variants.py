@@ -5,7 +5,8 @@ r"""Variants of a planner beside one of them, game by game: tables of reproducti
     python scripts/variants.py experiments/faster-learning/planners experiments/faster-learning/planners-8 \
         --against riw-c --agents depth-larger-life --write docs/faster-learning.md:riw-plus
 
-A cell has the mean, its 95% interval by Student's distribution, the number of episodes, and p of Welch's test against the first column.
+A cell has the mean, its 95% interval by Student's distribution, the number of episodes, and p of Welch's test
+against the first column.
 """
 
 from __future__ import annotations
