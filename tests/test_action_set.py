@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noveltree.agents import AGENTS, get_agent
+from noveltree.agents import AGENTS, PI_HIW, get_agent
 from noveltree.episodes import Play, drive
 from noveltree.errors import RecordError
 from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.lookahead import (
+    ActionSet,
     AllActions,
     Duplicates,
+    Hierarchical,
     Interactions,
     LeafValues,
     LearntActions,
@@ -28,6 +30,7 @@ from noveltree.protocol import make_protocol
 from noveltree.records.play_file import read_play, write_play
 from noveltree.simulators import AtariState, Corridor
 from noveltree.tree import UNIFORM, Lookahead, Probabilities
+from tests.support.screen_worlds import ScreenWorld
 from tests.support.worlds import ScriptedRng, TableWorld, grow, tree_of
 
 #: Of three actions the first two lead one state on, and the third two states; the road does not end.
@@ -147,6 +150,79 @@ class TestDrawing:
         assert actions.novel == [1.0, 0.95 / 1.95, 1.0]
 
 
+class TestTwoLevels:
+    r"""Letters are abstract states, numbers are states; all of B look alike.
+
+          A0
+      0 /    \ 1
+      B1      B1
+            0/  \ 1
+           B2    B3
+
+    Each B1 is an entry point, at which a low-level tree begins. B2 and B3 are not novel there: their units are
+    those of B1. What leads to B3 pays 1.
+    """
+
+    WORLD = ScreenWorld(
+        table=[[(1, 0.0), (1, 0.0)], [(2, 0.0), (3, 1.0)], [(2, 0.0), (2, 0.0)], [(3, 0.0), (3, 0.0)]],
+        screens=[((gray,),) for gray in (0, 1, 1, 1)],
+        units=[[0], [1], [1], [1]],
+        policies=[[0.5, 0.5]] * 4,
+        values=[0.0] * 4,
+    )
+    HEURISTICS = WORLD.heuristics("units", "policy", "value")
+    CHOSEN = PI_HIW.settings(tiles="1x1", levels=256, actions="learnt")
+
+    def play(self, budget: int, *numbers: float) -> tuple[Play, Any]:
+        """A play in which action 0 never was a duplicate so far, and action 1 always; its planner beside it."""
+        rng: Any = ScriptedRng(*numbers)
+        play = Play(self.WORLD, PI_HIW, budget=Interactions(budget), rng=rng, settings=self.CHOSEN)
+        planner: Any = play._planner
+        planner.low_level.actions.novel = [1.0, 0.0]
+        return play, planner
+
+    def planned(self, budget: int, *numbers: float) -> tuple[set[tuple[int, ...]], list[float]]:
+        """The paths of the lookahead of the first time step, and what is learnt from it."""
+        seen: list[set[tuple[int, ...]]] = []
+        play, planner = self.play(budget, *numbers)
+        drive(
+            [play],
+            self.HEURISTICS,
+            decisions=1,
+            on_choice=lambda play, choice: seen.append(set(tree_of(play.lookahead))),
+        )
+        assert play.rng.left == 0  # type: ignore[attr-defined]
+        (paths,) = seen
+        return paths, planner.low_level.actions.novel
+
+    def test_the_root_is_that_of_the_lookahead(self) -> None:
+        """A is chosen, and .6 is action 1 there. B1 is the root of a low-level tree, but below: there .6 and .84
+        are action 0, which has .932 of .932 + .168, that is .847.
+        """
+        for draw, action in ((0.6, 0), (0.84, 0), (0.85, 1)):
+            paths, novel = self.planned(2, 0.0, 0.6, draw)
+            assert paths == {(), (1,), (1, action)}
+            assert novel == [1.0, 0.0], "there is nothing to compare"
+
+    def test_siblings_are_compared_that_enter_another_abstract_state_and_within_all_low_level_trees(self) -> None:
+        """B1 is searched to its end, then A, where action 0 enters a B that is not novel. Its sibling by action 1,
+        which was there before it, is like it; of B2 and B3 the latter pays. Of two judged one is a duplicate.
+        """
+        paths, novel = self.planned(9, 0.0, 0.6, 0.9, 0.5, 0.0, 0.5, 0.0)
+        assert paths == {(), (0,), (1,), (1, 0), (1, 1)}
+        assert novel == [1.0, (0.95 * 0.0 + 1 / 2) / 1.95]
+
+    def test_a_decision_that_is_cut_off_teaches_nothing(self) -> None:
+        play, planner = self.play(9, 0.0, 0.6, 0.9, 0.5, 0.0, 0.5)
+        planning = play.plan()
+        question = next(planning)
+        for _ in range(4):
+            question = planning.send(self.HEURISTICS.answer([question])[0])
+        planning.close()
+        assert set(tree_of(play.lookahead)) == {(), (0,), (1,), (1, 0), (1, 1)}
+        assert planner.low_level.actions.novel == [1.0, 0.0]
+
+
 class TestMemory:
     def test_it_is_what_goes_on(self) -> None:
         lookahead = lookahead_with(ROAD, (0,), (1,))
@@ -197,6 +273,12 @@ DECISIONS = 5
 
 def account(play: Play) -> tuple[object, ...]:
     return [replace(decision, seconds=0.0) for decision in play.decisions], play.rng.bit_generator.state
+
+
+def actions_of(planner: Any) -> ActionSet:
+    """The actions of rollouts: of pi-HIW, those of its low level."""
+    actions: ActionSet = (planner.low_level if isinstance(planner, Hierarchical) else planner).actions
+    return actions
 
 
 def estimates(play: Play) -> list[float]:
@@ -257,7 +339,8 @@ class TestEpisodes:
     def test_every_agent_that_plans_with_rollouts_has_the_setting(self) -> None:
         having = {name for name, agent in AGENTS.items() if "actions" in agent.uses}
         planners = {"riw-c", "riw-d", "riw-plus", "unpruned"}
-        assert having == planners | {"n-cpl", "n-cpl-d", "cpl", "n-cpl-plus", "pi-iw", "pi-iw-plus", "vae-iw"}
+        learners = {"n-cpl", "n-cpl-d", "cpl", "n-cpl-plus", "pi-iw", "pi-iw-plus", "pi-hiw", "vae-iw"}
+        assert having == planners | learners
         for name in having:
             chosen = {"features": "atoms", "persistence": "none"}
             features = {setting: chosen[setting] for setting in chosen if setting in AGENTS[name].uses}
@@ -268,10 +351,10 @@ class TestEpisodes:
                 else Corridor().start()
             )
             planner: Any = AGENTS[name].assemble(start, settings)
-            assert isinstance(planner.actions, LearntActions)
+            assert isinstance(actions_of(planner), LearntActions)
             assert isinstance(planner, RemembersEpisode)
             usual: Any = AGENTS[name].assemble(start, AGENTS[name].settings(**features))
-            assert isinstance(usual.actions, AllActions)
+            assert isinstance(actions_of(usual), AllActions)
 
     def test_it_goes_together_with_leaving_out_duplicates(self) -> None:
         settings = get_agent("unpruned").settings(actions="learnt", duplicates=True, horizon=4)

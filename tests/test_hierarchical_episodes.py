@@ -38,28 +38,28 @@ def account(play: Play) -> tuple[Any, ...]:
     return decisions, play.rng.bit_generator.state, memory, {name: arrays[name].tolist() for name in arrays}
 
 
-def world_play(world: ScreenWorld, seed: int, width: str = "n") -> Play:
+def world_play(world: ScreenWorld, seed: int, width: str = "n", actions: str = "all") -> Play:
     return Play(
         world,
         PI_HIW,
         budget=Interactions(15),
         rng=np.random.default_rng(seed),
-        settings=PI_HIW.settings(tiles="2x2", levels=256, abstract_width=width),
+        settings=PI_HIW.settings(tiles="2x2", levels=256, abstract_width=width, actions=actions),
     )
 
 
-@pytest.mark.parametrize("width", ["n", "1"])
+@pytest.mark.parametrize(("width", "actions"), [("n", "all"), ("1", "all"), ("n", "learnt")])
 @pytest.mark.parametrize("tens", range(5))
 def test_an_episode_that_is_stored_after_every_decision_goes_on_as_if_it_had_not_been(
-    tens: int, width: str
+    tens: int, width: str, actions: str
 ) -> None:
     for seed in range(10 * tens, 10 * tens + 10):
         world = random_world(np.random.default_rng([seed, 7]))
         heuristics = world.heuristics(*ALL)
-        whole, parts = world_play(world, seed, width), world_play(world, seed, width)
+        whole, parts = (world_play(world, seed, width, actions) for _ in range(2))
         parts.use(heuristics)
         for _ in range(6):
-            again = world_play(world, 0, width)
+            again = world_play(world, 0, width, actions)
             again.rng.bit_generator.state = parts.rng.bit_generator.state
             lookahead = restore_lookahead(
                 store_lookahead(parts.lookahead), world, node_type=parts.lookahead.node_type
@@ -76,10 +76,10 @@ def corridor_units(nodes: Sequence[Node]) -> np.ndarray:
     return (cells[:, None] >> np.arange(3)) & 1
 
 
-def corridor_heuristics() -> Heuristics:
+def corridor_heuristics(actions: int = 2) -> Heuristics:
     return Heuristics.of(
         units=corridor_units,
-        policy=lambda nodes: np.full((len(nodes), 2), 0.5),
+        policy=lambda nodes: np.full((len(nodes), actions), 1 / actions),
         value=lambda nodes: np.zeros(len(nodes)),
     )
 
@@ -135,7 +135,7 @@ class TestPlayFiles:
         [
             (lambda memory: memory.clear(), "missing or are something else"),
             (lambda memory: memory.pop("visits"), "missing or are something else"),
-            (lambda memory: memory.update(more=np.zeros(1)), "missing or are something else"),
+            (lambda memory: memory.update(more=np.zeros(1)), "remember nothing of an episode, and there is more"),
             (lambda memory: memory.update(visits=memory["visits"] * 0.5), "missing or are something else"),
             (lambda memory: memory.update(visits=-memory["visits"]), "not those of its nodes"),
             (lambda memory: memory.update(visits=memory["visits"][1:]), "not those of its nodes"),
@@ -156,6 +156,22 @@ class TestPlayFiles:
         monkeypatch.setattr(Play, "memory", lambda self: memory)
         with pytest.raises(RecordError, match=f"This cannot be read as a paused play.*{complaint}"):
             self.read(encode_play(play, self.protocol))
+
+    def test_it_holds_what_was_learnt_of_the_actions(self) -> None:
+        """In the first cell waiting leads where LEFT leads."""
+        protocol = make_protocol("corridor", agent="pi-hiw", budget=12, actions="learnt")
+        corridor, heuristics = Corridor(wait=True), corridor_heuristics(3)
+        play = protocol.make_play(corridor, seed=1, index=0)
+        drive([play], heuristics, decisions=3)
+        data = encode_play(play, protocol)
+        estimates = safetensors.numpy.load(data)["planner.actions.novel"].tolist()
+        assert estimates[:2] == [1.0, 1.0]
+        assert estimates[2] < 1.0
+        again = decode_play(data, protocol, corridor, heuristics=heuristics)
+        assert again.memory()["actions.novel"].tolist() == estimates
+        memory = {name: array for name, array in play.memory().items() if name != "actions.novel"}
+        with pytest.raises(RecordError, match="What was learnt of the actions is missing"):
+            play.restore(play.lookahead, play.decisions, heuristics=heuristics, memory=memory)
 
     def test_without_the_networks_it_was_driven_with_it_goes_on_with_others(self) -> None:
         data = encode_play(self.paused(), self.protocol)

@@ -115,7 +115,7 @@ PI_IW_PLUS = dataclasses.replace(
 def _pi_hiw(start: State, settings: Settings) -> Planner:
     abstraction = make_abstraction(start, settings.tile_size, settings.levels)
     return Hierarchical(
-        LowLevelSearch(UnitFeatures(), AbstractStates(abstraction)),
+        LowLevelSearch(UnitFeatures(), AbstractStates(abstraction), action_set(settings)),
         WholeStates() if settings.abstract_width == "n" else abstraction.atoms(),
         GreatestValues(settings.discount),
     )
@@ -127,7 +127,7 @@ PI_HIW = Agent(
     summary="pi-HIW(n, 1): a high level over tiles of the screen above rollouts over the units of a network",
     novelty="depth",
     assemble=_pi_hiw,
-    uses=("tiles", "levels", "abstract_width", "discount", "cache", "tie_breaking"),
+    uses=("tiles", "levels", "abstract_width", "discount", "cache", "tie_breaking", "actions"),
     defaults={"discount": 0.99, "tie_breaking": "larger-subtree"},
     heads=(POLICY, UNITS, VALUE),
     keeps_answers=True,

@@ -14,6 +14,8 @@ from noveltree.tree import Arrays, Lookahead, Node
 
 #: Instead of an abstract state's number: none yet, or none at all because the node is terminal.
 UNKNOWN = -1
+#: The arrays as which abstract states are stored, with their kinds and dimensions.
+STORED = {"abstract_states": ("u", 2), "visits": ("i", 1)}
 
 
 class HierarchicalNode(Node):
@@ -63,10 +65,7 @@ class AbstractStates:
 
     def restore(self, arrays: Arrays, lookahead: Lookahead) -> None:
         """Be as they were when they were stored beside a lookahead; complain if they cannot have been."""
-        if {name: (array.dtype.kind, array.ndim) for name, array in arrays.items()} != {
-            "abstract_states": ("u", 2),
-            "visits": ("i", 1),
-        }:
+        if {name: (array.dtype.kind, array.ndim) for name, array in arrays.items()} != STORED:
             raise RecordError("The abstract states of a hierarchical lookahead are missing or are something else.")
         visits = arrays["visits"].tolist()
         numbers = {row.tobytes(): number for number, row in enumerate(arrays["abstract_states"])}

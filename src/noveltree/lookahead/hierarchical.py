@@ -29,7 +29,8 @@ MOST_NODES = 5_000
 class Hierarchical:
     """Rollouts over abstract nodes, each step of which is a search in a low-level tree.
 
-    Abstract nodes follow from the tree of nodes; what an episode remembers besides are visits of abstract states.
+    Abstract nodes follow from the tree of nodes; what an episode remembers besides are visits of abstract states,
+    and what was learnt of the actions.
     """
 
     low_level: LowLevelSearch
@@ -56,6 +57,7 @@ class Hierarchical:
         # Of the low-level tree the label is not needed any more: now it says whether planning came to its end.
         root.solved = not open_nodes
         yield from self.backup.ask(lookahead)
+        self.low_level.end(lookahead)  # at last, so that a decision that is cut off and begun again teaches once
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
         return self.backup.action_values(lookahead)
@@ -65,11 +67,10 @@ class Hierarchical:
         return True  # a low-level tree is left by an action, not by one of its outcomes
 
     def memory(self) -> Arrays:
-        """Abstract states and their visits."""
-        return self.low_level.states.store()
+        return self.low_level.memory()
 
     def remember(self, memory: Arrays, lookahead: Lookahead) -> None:
-        self.low_level.states.restore(memory, lookahead)
+        self.low_level.remember(memory, lookahead)
 
     def _rollout(
         self,

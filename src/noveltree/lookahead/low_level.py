@@ -8,18 +8,19 @@ root ever loses nodes, if the executed action stays inside of it, and that tree 
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from noveltree.features import FeatureSet
 from noveltree.lookahead.abstract_nodes import AbstractNode, TreeNovelty, is_entry_point, low_level_tree
-from noveltree.lookahead.abstract_states import UNKNOWN, AbstractStates, HierarchicalNode
+from noveltree.lookahead.abstract_states import STORED, UNKNOWN, AbstractStates, HierarchicalNode
+from noveltree.lookahead.action_set import ActionSet
 from noveltree.lookahead.budget import Meter
 from noveltree.lookahead.questions import POLICY, UNITS, VALUE, Answers, Planning, Question, ask, ask_of_child
-from noveltree.lookahead.rollout import sample_unsolved_child
+from noveltree.lookahead.rollout import AllActions
 from noveltree.lookahead.solved import update_solved_labels
-from noveltree.tree import NO_FEATURE, Lookahead, Node
+from noveltree.tree import NO_FEATURE, Arrays, Lookahead, Node
 
 #: Searches a low-level tree; returns the entry point to which that led, or None.
 Searching = Generator[Question, Answers, Node | None]
@@ -31,9 +32,12 @@ class LowLevelSearch:
 
     features: FeatureSet
     states: AbstractStates
+    actions: ActionSet = field(default_factory=AllActions)
+    """Draws the actions. To it the root is that of the lookahead, not those of the low-level trees below."""
 
     def begin(self, lookahead: Lookahead) -> Planning:
         """Begin a time step: get to know what is not known of the nodes that there are."""
+        self.actions.begin(lookahead)
         self._abstract(lookahead.root)  # which no search has generated if nothing was tried before it was executed
         if heads := self._heads(lookahead):
             unknown = [node for node in lookahead.nodes() if not node.terminal and _is_unknown(node, heads)]
@@ -76,12 +80,26 @@ class LowLevelSearch:
                 return entry_point
         return None
 
+    def end(self, lookahead: Lookahead) -> None:
+        """End a time step, when planning is over: learn from all low-level trees."""
+        self.actions.learn(lookahead)
+
+    def memory(self) -> Arrays:
+        """Abstract states and their visits, and what was learnt of the actions."""
+        return {**self.states.store(), **self.actions.memory()}
+
+    def remember(self, memory: Arrays, lookahead: Lookahead) -> None:
+        states = {name: array for name, array in memory.items() if name in STORED}
+        learnt = {name: array for name, array in memory.items() if name not in STORED}
+        self.states.restore(states, lookahead)
+        self.actions.remember(learnt, lookahead)
+
     def _rollout(
         self, lookahead: Lookahead, root: Node, novelty: TreeNovelty, meter: Meter, rng: np.random.Generator
     ) -> Searching:
         node = root
         while node.novel and not node.terminal:
-            action = sample_unsolved_child(node, rng=rng)
+            action = self.actions.sample(node, lookahead.root, rng=rng)
             child = node.children[action]
             if child is not None:
                 _label(lookahead, child, novelty.holder(child))
