@@ -177,7 +177,10 @@ class TestSettings:
 
     def test_the_command_line_has_them_as_options(self, cli: Cli) -> None:
         for options, complaint in (
-            (("--gray-levels", "300"), "less than or equal to 256"),
+            (
+                ("--gray-levels", "300"),
+                "Invalid value for '--gray-levels': Input should be less than or equal to 256",
+            ),
             (("--tiles", "161x11"), "cannot be reduced to 161 x 11"),
             (("--abstract-width", "2"), "'n' or '1'"),
         ):

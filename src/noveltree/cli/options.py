@@ -112,13 +112,18 @@ def _option(name: str, field: FieldInfo, default: str, *, panel: str) -> Any:
             rich_help_panel=panel,
         )
         return Annotated[list[str] | None, made]
-    least = next((bound.ge for bound in field.metadata if hasattr(bound, "ge")), None)
+    # Both bounds, so that what is said of a value beyond them names the option and not the setting.
+    least, most = (
+        next((getattr(bound, name) for bound in field.metadata if hasattr(bound, name)), None)
+        for name in ("ge", "le")
+    )
     made = typer.Option(
         f"{option}/--no-{option[2:]}" if of_type is bool else option,
         help=f"{description[:1].upper()}{description[1:]}.",
         show_default=default,
         rich_help_panel=panel,
         min=least,
+        max=most,
     )
     return Annotated[of_type | None, made]
 
