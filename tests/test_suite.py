@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from noveltree.agents import AGENTS
-from noveltree.benchmark import plan_suite, read_suite, shipped_suites
+from noveltree.benchmark import BenchmarkDirectory, Suite, plan_suite, read_suite, shipped_suites
 from noveltree.benchmark.estimate import estimate, expected_steps, expected_work, makespan
 from noveltree.benchmark.suite import Conditions, parse_suite
 from noveltree.benchmark.template import TEMPLATE
@@ -57,6 +57,10 @@ class TestReading:
             (TINY.replace("riw-d", "{agent: riw-d, horizont: 3}"), "did you mean horizon?"),
             (TINY.replace("riw-d", "{name: x}"), "agents.1.agent is missing"),
             (with_line("preset: otoole"), "Unknown preset 'otoole'. Did you mean 'otoole-2021'?"),
+            (
+                with_line("preset: junyent-2019"),
+                "junyent-2019 is a preset of training: give agents that learn `training: junyent-2019`.",
+            ),
             (with_line("seeds: [1, 1]"), "a seed is there twice"),
             (with_line("seeds: [1, 2, 3]"), "it has 2 trials, but 3 seeds"),
             (with_line("seeds: [-1, 2]"), "a seed is a number from 0"),
@@ -92,6 +96,41 @@ class TestReading:
             read_suite("smok")
         with pytest.raises(InputError, match="There is no suite"):
             read_suite(str(tmp_path / "none.yaml"))
+
+
+class TestPresetsOfTwoKinds:
+    """`junyent-2021` is a preset of playing and one of training."""
+
+    def read(self, directory: Path, agents: str) -> Suite:
+        (directory / "suite.yaml").write_text(f"name: x\ngames: [pong]\npreset: junyent-2021\nagents: [{agents}]\n")
+        return read_suite(str(directory / "suite.yaml"))
+
+    @pytest.mark.parametrize("agent", ["pi-iw", "pi-iw-plus", "pi-hiw", "{agent: pi-iw, learning: {batch: 16}}"])
+    def test_a_suite_that_leaves_open_by_which_an_agent_learns_is_refused(self, agent: str, tmp_path: Path) -> None:
+        with pytest.raises(InputError) as caught:
+            self.read(tmp_path, f"riw-d, {agent}")
+        complaint = str(caught.value)
+        assert complaint.startswith(str(tmp_path / "suite.yaml"))
+        assert "not how it learns; give it `training: junyent-2021`, or `training: paper`" in complaint
+        assert "\n" not in complaint
+
+    def test_one_that_says_so_is_planned(self, tmp_path: Path) -> None:
+        lanes = []
+        for training in ("junyent-2021", "paper"):
+            (trial,) = plan_suite(self.read(tmp_path, f"{{agent: pi-iw, training: {training}}}"))
+            assert isinstance(trial.protocol.learning, PiSettings)
+            lanes.append(trial.protocol.learning.loop.lanes)
+        assert lanes == [1, 8]
+
+    def test_agents_that_the_preset_of_training_is_not_for_need_not_say_so(self, tmp_path: Path) -> None:
+        suite = self.read(tmp_path, "riw-d, n-cpl, alphazero")
+        assert [trial.label for trial in plan_suite(suite)] == ["riw-d", "n-cpl", "alphazero"]
+
+    def test_a_benchmark_that_was_run_is_read_as_it_is(self, tmp_path: Path) -> None:
+        suite = parse_suite("name: x\ngames: [pong]\npreset: junyent-2021\nagents: [pi-iw]\n")
+        BenchmarkDirectory.create(tmp_path, suite, plan_suite(suite))
+        opened = BenchmarkDirectory.open(tmp_path)
+        assert plan_suite(opened.suite) == opened.trials
 
 
 class TestParts:

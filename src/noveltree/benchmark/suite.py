@@ -13,7 +13,7 @@ from noveltree.agents import Settings, get_agent
 from noveltree.benchmark.strict_yaml import dump_yaml, load_yaml
 from noveltree.declarations import SettingsModel, optional, setting
 from noveltree.errors import InputError, NoveltreeError, UnknownNameError
-from noveltree.protocol import DEFAULT_PRESET, PRESETS, Protocol
+from noveltree.protocol import DEFAULT_PRESET, PRESETS, TRAINING_PRESETS, Protocol
 from noveltree.reading import validated
 from noveltree.records import disk
 from noveltree.simulators import SimulatorSettings
@@ -130,7 +130,7 @@ def shipped_suites() -> dict[str, str]:
 
 
 def read_suite(name_or_path: str) -> Suite:
-    """A suite by the name of a shipped one, or from a file."""
+    """A suite to be planned, by the name of a shipped one, or from a file."""
     shipped = shipped_suites()
     if name_or_path in shipped:
         return parse_suite(shipped[name_or_path], where=f"The suite {name_or_path}")
@@ -139,7 +139,11 @@ def read_suite(name_or_path: str) -> Suite:
         if "/" in name_or_path or path.suffix in (".yaml", ".yml"):
             raise InputError(f"There is no suite {name_or_path}; `noveltree benchmark init` writes one.")
         raise UnknownNameError("suite", name_or_path, shipped, hint="Or give the path of a YAML file.")
-    return read_suite_file(path)
+    suite = read_suite_file(path)
+    # Not of every suite that is read: those of benchmarks that were run are taken as they are.
+    for complaint in _doubts(suite):
+        raise InputError(f"{path}: {complaint}")
+    return suite
 
 
 def read_suite_file(path: Path) -> Suite:
@@ -200,7 +204,9 @@ def _complaints(suite: Suite) -> Iterator[str]:
         yield str(UnknownNameError("suite of games", suite.games, GAME_SUITES, hint="Or list games: [pong]."))
     if not suite.games:
         yield "it has no games."
-    if suite.preset not in PRESETS:
+    if suite.preset not in PRESETS and suite.preset in TRAINING_PRESETS:
+        yield f"{suite.preset} is a preset of training: give agents that learn `training: {suite.preset}`."
+    elif suite.preset not in PRESETS:
         yield str(UnknownNameError("preset", suite.preset, PRESETS))
     for agent in suite.agents:
         try:
@@ -224,3 +230,16 @@ def _complaints(suite: Suite) -> Iterator[str]:
         yield f"it has more than {MOST_TRIALS:,} trials."
     if suite.training_interactions is not None and not _train(agent.agent for agent in suite.agents):
         yield "training_interactions is given, but none of its agents learns."
+
+
+def _doubts(suite: Suite) -> Iterator[str]:
+    """What a suite does not say that it seems to say: that its preset is also how agents are trained."""
+    if (training := TRAINING_PRESETS.get(suite.preset)) is None:
+        return
+    for agent in suite.agents:
+        learns_by_it = _train([agent.agent]) and agent.agent in (training.agents or (agent.agent,))
+        if learns_by_it and agent.training is None:
+            yield (
+                f"the preset {suite.preset} says how {agent.name} plays, not how it learns; give it `training: "
+                f"{suite.preset}`, or `training: paper` for its defaults."
+            )

@@ -32,7 +32,9 @@ class TrainingPreset:
 
 TRAINING_PRESETS: dict[str, TrainingPreset] = {
     "paper": TrainingPreset(
-        "as the agent's authors had it; N-CPL: 20,000,000 interactions, networks change every 1,000,000", {}
+        "each agent's defaults; N-CPL and CPL: those of the paper, 20,000,000 interactions, networks change every "
+        "1,000,000",
+        {},
     ),
     "quick": TrainingPreset(
         "to see within minutes what is learnt: 200,000 interactions in lockstep; VAE-IW: 1,000 screens",
@@ -48,7 +50,8 @@ TRAINING_PRESETS: dict[str, TrainingPreset] = {
         },
     ),
     "junyent-2019": TrainingPreset(
-        "pi-IW as first released: one lane, no normalisation, ties at random, 40,000,000 interactions",
+        "pi-IW close to its first release (docs/deviations.md lists what differs): one lane, no normalisation, "
+        "ties at random, 40,000,000 interactions",
         {
             "pi": {
                 "schedule": {"interactions": 40_000_000},
@@ -57,6 +60,7 @@ TRAINING_PRESETS: dict[str, TrainingPreset] = {
                 "gradient_norm": 40.0,
                 "warm_up": 100,
                 "normalisation": "none",
+                "start": "fan-in",
                 "policy_targets": {"temperature": 0.0},
             },
         },
@@ -64,7 +68,7 @@ TRAINING_PRESETS: dict[str, TrainingPreset] = {
         ("pi-iw",),
     ),
     "junyent-2021": TrainingPreset(
-        "pi-IW, pi-IW+ and pi-HIW as released in 2021: one lane; large subtrees outweigh small rewards",
+        "pi-IW, pi-IW+ and pi-HIW close to their release of 2021: one lane; large subtrees outweigh small rewards",
         {"pi": {"loop": {"lanes": 1}, "policy_targets": {"untried": "root-value"}}},
         {"pi-iw-plus": {"tie_breaking": "product"}, "pi-hiw": {"tie_breaking": "product"}},
         ("pi-iw", "pi-iw-plus", "pi-hiw"),
