@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -26,7 +27,8 @@ from noveltree.benchmark.executors import LocalExecutor
 from noveltree.benchmark.scheduler import Benchmark, _Run
 from noveltree.benchmark.suite import Conditions
 from noveltree.benchmark.supervise import Outcome, Supervised, supervise
-from noveltree.benchmark.trial_process import Task
+from noveltree.benchmark.trial_process import Task, _Notices
+from noveltree.cli.benchmark_view import View
 from noveltree.episodes import End, drive
 from noveltree.errors import BusyError, InputError, OutputError, RecordError
 from noveltree.records import read_episode, write_episode
@@ -306,6 +308,7 @@ def task_of(benchmark: BenchmarkDirectory) -> Task:
     return Task(
         directory=str(benchmark.run_path(trial)),
         log=str(benchmark.log_path(trial)),
+        notices=str(benchmark.notices_path(trial)),
         plan=str(benchmark.plan_path),
         plan_digest=hashlib.sha256(benchmark.plan_path.read_bytes()).hexdigest(),
         protocol=trial.protocol.model_dump(mode="json"),
@@ -711,6 +714,71 @@ class TestJournal:
 
 
 LONG = TINY.replace("[corridor]", "[breakout]").replace("budget: 5, max_frames: 200", "budget: 100")
+
+
+#: A learner that has something to say: one of its returns is 1, and its supports end at 0.5.
+CLIPPED = """
+name: clipped
+games: [corridor]
+agents:
+  - agent: pi-iw-plus
+    learning:
+      schedule: {interval: 500}
+      loop: {lanes: 1}
+      returns: {largest: 0.5}
+trials: 1
+training_interactions: 1000
+evaluation_episodes: 1
+conditions: {budget: 10, max_frames: 100}
+"""
+
+
+class TestNotices:
+    def test_what_a_learner_has_to_say_reaches_who_runs_the_benchmark_and_who_looks_later(self, cli: Cli) -> None:
+        Path("clipped.yaml").write_text(CLIPPED)
+        ran = cli("benchmark", "run", "clipped.yaml", "--out", "bench")
+        assert ran.code == 0, ran
+        (line,) = (line for line in ran.out.splitlines() if "learning.returns.largest" in line)
+        assert re.match(
+            r"notice    corridor, pi-iw-plus, trial 0: \d+% of the returns of an episode are beyond", line
+        )
+        status = cli("benchmark", "status", "bench").out
+        assert status.count(line) == 1
+        (trial,) = cli("benchmark", "status", "bench", "--json").object["trials"]
+        assert [f"notice    corridor, pi-iw-plus, trial 0: {notice}" for notice in trial["notices"]] == [line]
+
+    def test_a_trial_that_says_the_same_again_is_heard_once(self, tmp_path: Path) -> None:
+        """As one does that was killed before its next checkpoint."""
+        benchmark = create(tmp_path, one_trial())
+        (trial,) = benchmark.trials
+        for notice in ("Some are clipped.", "Some are clipped.", "In two\nlines."):
+            _Notices(benchmark.notices_path(trial))(notice)
+        assert benchmark.notices(trial) == ["Some are clipped.", "In two lines."]
+
+    def test_a_trial_is_heard_while_it_runs_and_not_again_at_the_end(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        benchmark = create(tmp_path, one_trial())
+        view, (status,) = View(benchmark, quiet=False), benchmark.statuses()
+        running = Benchmark(benchmark, {status.trial.name: status}, {status.trial.name: 0.0})
+        say = _Notices(benchmark.notices_path(status.trial))
+        for notice in ("First.", "Second."):
+            say(notice)
+            for _ in range(2):
+                view.show(running, None)
+            assert capsys.readouterr().out == f"notice    corridor, riw-c, trial 0: {notice}\n"
+        view.print_status([status], running=False)
+        assert "notice" not in capsys.readouterr().out
+
+    def test_a_long_list_of_notices_is_cut_short(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        benchmark = create(tmp_path, one_trial())
+        statuses = benchmark.statuses()
+        for number in range(23):
+            _Notices(benchmark.notices_path(statuses[0].trial))(f"Number {number}.")
+        View(benchmark, quiet=False).print_status(statuses, running=False)
+        told = capsys.readouterr().out
+        assert told.count("notice    corridor") == 20
+        assert f"... and 3 notices more in {tmp_path / 'logs'}" in told
 
 
 class TestCommandLine:

@@ -7,6 +7,7 @@ journal.jsonl                     when trials began and how they ended
 lock                              held by the process that runs the benchmark
 trials/GAME/AGENT/trial-N/        a run directory per trial
 logs/GAME-AGENT-trial-N.txt       what a trial printed, if it printed anything
+logs/GAME-AGENT-trial-N.notices   what whoever runs it should know, if there is anything
 results.csv, results.parquet      the tidy table
 manifest.json                     checksums of all files, once they were verified
 
@@ -126,7 +127,17 @@ class BenchmarkDirectory:
         return self.path / "logs"
 
     def log_path(self, trial: PlannedTrial) -> Path:
-        return self.log_directory / f"{trial.name.removeprefix('trials/').replace('/', '-')}.txt"
+        return self._in_logs(trial, ".txt")
+
+    def notices_path(self, trial: PlannedTrial) -> Path:
+        return self._in_logs(trial, ".notices")
+
+    def notices(self, trial: PlannedTrial) -> list[str]:
+        """What a trial has said that whoever runs it should know, such as that some returns are clipped."""
+        return read_notices(self.notices_path(trial))
+
+    def _in_logs(self, trial: PlannedTrial, ending: str) -> Path:
+        return self.log_directory / f"{trial.name.removeprefix('trials/').replace('/', '-')}{ending}"
 
     def is_finished(self, trial: PlannedTrial) -> bool:
         return (self.run_path(trial) / RESULT).exists()
@@ -201,6 +212,14 @@ class BenchmarkDirectory:
         self.journal.add(entry)
         self.journal.sync()
         _apply(status, entry)
+
+
+def read_notices(file: Path) -> list[str]:
+    """The notices that a trial has written into a file; none if there is no file."""
+    try:
+        return file.read_bytes().decode(errors="replace").splitlines()
+    except OSError:
+        return []
 
 
 def _apply(status: TrialStatus, event: dict[str, Any]) -> None:

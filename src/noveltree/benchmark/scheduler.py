@@ -112,6 +112,7 @@ class _Run:
         return Task(
             directory=str(self._directory.run_path(trial).resolve()),
             log=str(self._directory.log_path(trial).resolve()),
+            notices=str(self._directory.notices_path(trial).resolve()),
             plan=str(self._directory.plan_path.resolve()),
             plan_digest=self._plan_digest,
             protocol=trial.protocol.model_dump(mode="json"),

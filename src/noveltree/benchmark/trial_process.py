@@ -19,10 +19,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from noveltree.benchmark.directory import PROGRESS
+from noveltree.benchmark.directory import PROGRESS, read_notices
 from noveltree.errors import INTERRUPTED, BusyError, NoveltreeError, OutputError
 from noveltree.protocol import parse_protocol
-from noveltree.records.files import write_quickly
+from noveltree.records.files import write_atomically, write_quickly
 from noveltree.signals import INTERRUPTS, is_loading_code, unblock
 from noveltree.simulators import permissions, take_over
 from noveltree.trial import Progress, Watcher, run_trial
@@ -38,6 +38,7 @@ class Task:
 
     directory: str
     log: str
+    notices: str
     plan: str
     """The benchmark's plan, and its SHA-256 digest: a host that sees it sees the benchmark's directory."""
     plan_digest: str
@@ -71,7 +72,7 @@ def _run(task: Task) -> None:
     take_over(task.permissions)
     protocol = parse_protocol(task.protocol)
     directory = Path(task.directory)
-    watcher = Watcher(progress=_Reporter(directory))
+    watcher = Watcher(progress=_Reporter(directory), notice=_Notices(Path(task.notices)))
     with contextlib.redirect_stdout(sys.stderr):  # what a simulator prints belongs into the log
         run_trial(
             directory, protocol, seed=task.seed, episodes=task.episodes, workers=task.workers, watcher=watcher
@@ -110,6 +111,19 @@ class _Reporter:
         report["episodes"] = len(returns)
         report["mean_return"] = sum(returns) / len(returns) if returns else None
         write_quickly(self._file, json.dumps({**report, "time": round(time.time(), 1)}).encode())
+
+
+class _Notices:
+    """Writes down what the trial has to say: a sentence a line, each once, however often the trial is started."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def __call__(self, notice: str) -> None:
+        known = read_notices(self._file)
+        line = " ".join(notice.split()).encode(errors="backslashreplace").decode()
+        if line not in known:
+            write_atomically(self._file, "".join(f"{each}\n" for each in (*known, line)).encode())
 
 
 def _end_with_supervisor() -> None:

@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.text import Text
 
 from noveltree.benchmark.directory import BenchmarkDirectory, State, TrialStatus
+from noveltree.benchmark.plan import PlannedTrial
 from noveltree.benchmark.progress import Work
 from noveltree.benchmark.scheduler import Benchmark, pause_after
 from noveltree.cli.console import counted, duration, out, table
@@ -23,7 +24,7 @@ from noveltree.records.run_directory import RunDirectory
 #: In the order in which they are listed: what needs attention comes first.
 _STATES: tuple[State, ...] = ("failed", "running", "interrupted", "waiting", "finished")
 _STYLES = {"failed": "bold red", "running": "green", "finished": "", "interrupted": "yellow", "waiting": "dim"}
-#: Trials that are listed per state, at most.
+#: Trials that are listed per state, at most; and notices.
 _MOST_LISTED = 20
 
 
@@ -36,6 +37,8 @@ class View:
         self._live = Live(console=out, transient=True, auto_refresh=False)
         self._shows = out.is_terminal and not quiet
         self._work: Work | None = None
+        self._told: Counter[str] = Counter()
+        """How many notices of each trial were printed."""
 
     def __enter__(self) -> View:
         if self._shows:
@@ -47,10 +50,15 @@ class View:
             self._live.__exit__(*exception)
 
     def show(self, benchmark: Benchmark, ended: TrialStatus | None) -> None:
-        """Print how a trial ended, and redraw the table."""
-        if ended is not None and not self._quiet and (line := self._ending(ended)) is not None:
+        """Print what trials have to say and how one ended, and redraw the table."""
+        if not self._quiet:
+            heard = [benchmark.statuses[name] for name in benchmark.running] if ended is None else [ended]
+            lines = [line for status in heard for line in self._news(status)]
+            if ended is not None and (ending := self._ending(ended)) is not None:
+                lines.append(ending)
             try:
-                out.print(line, soft_wrap=True)
+                for line in lines:
+                    out.print(line, soft_wrap=True)
             except SystemExit:  # from rich, when the reader has left, as in `| head`: no reason to stop
                 self._quiet = True
         if self._shows:
@@ -61,6 +69,14 @@ class View:
         """List the trials, or those that matter, and count those in each state."""
         counts = Counter(status.state for status in statuses)
         self.print_failures(statuses)
+        news = [line for status in statuses for line in self._news(status)]
+        for line in news[:_MOST_LISTED]:
+            out.print(line, soft_wrap=True)
+        if len(news) > _MOST_LISTED:
+            out.print(
+                f"... and {counted(len(news) - _MOST_LISTED, 'notice')} more in {self._directory.log_directory}",
+                soft_wrap=True,
+            )
         listing = table(
             *("state", "game", "agent", "trial", "episodes", "mean", "time"),
             right=("trial", "episodes", "mean", "time"),
@@ -88,6 +104,13 @@ class View:
                 out.print(_failure(status), soft_wrap=True)
                 if (log := self._directory.log_path(status.trial)).exists():
                     out.print(f"  log: {log}", soft_wrap=True)
+
+    def _news(self, status: TrialStatus) -> list[Text]:
+        """The notices of a trial that were not printed yet."""
+        trial = status.trial
+        notices = self._directory.notices(trial)
+        new, self._told[trial.name] = notices[self._told[trial.name] :], len(notices)
+        return [Text(f"notice    {_where(trial)}: {notice}") for notice in new]
 
     def _command(self, name: str) -> str:
         return shlex.join(["noveltree", "benchmark", name, str(self._directory.path)])
@@ -127,8 +150,7 @@ class View:
         return "running", ""
 
     def _ending(self, status: TrialStatus) -> Text | None:
-        trial = status.trial
-        where = f"{trial.game}, {trial.label}, trial {trial.trial}"
+        where = _where(status.trial)
         if status.state == "finished":
             episodes, mean = self._result(status)
             took = duration(status.seconds)
@@ -181,11 +203,12 @@ def _totals(benchmark: Benchmark, work: Work) -> Text:
     )
 
 
+def _where(trial: PlannedTrial) -> str:
+    return f"{trial.game}, {trial.label}, trial {trial.trial}"
+
+
 def _failure(status: TrialStatus, *, width: int | None = None) -> Text:
-    trial = status.trial
-    text = Text.assemble(
-        ("FAILED", "bold red"), f"  {trial.game}, {trial.label}, trial {trial.trial}: {status.error}"
-    )
+    text = Text.assemble(("FAILED", "bold red"), f"  {_where(status.trial)}: {status.error}")
     if width is not None:
         text.truncate(width - 1, overflow="ellipsis")
     return text
@@ -209,6 +232,7 @@ def summary(directory: BenchmarkDirectory, statuses: Sequence[TrialStatus]) -> d
                 "failures": status.failures,
                 "kills": status.kills,
                 "error": status.error,
+                "notices": directory.notices(status.trial),
                 "seconds": round(status.seconds, 3),
             }
             for status in sorted(statuses, key=lambda status: order[status.state])
