@@ -29,7 +29,9 @@ from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import verify_episode
 from noveltree.trial import train
 from tests.support.cutting import train_in_pieces
+from tests.support.killing import killed_protocol
 from tests.support.runs import contents
+from tests.test_kill_and_resume import assert_kills_leave_no_trace
 
 VECTOR = InputShape.of(np.zeros(1, dtype=np.int64))
 NAN = float("nan")
@@ -241,6 +243,12 @@ def test_training_that_is_cut_off_again_and_again_ends_with_the_same_networks(
     train(tmp_path / "whole", chosen)
     assert train_in_pieces(tmp_path / "run", chosen, workers=(1, 2)) > 2
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
+
+
+def test_kill_minus_nine_leaves_no_trace(tmp_path: Path) -> None:
+    train(tmp_path / "whole", killed_protocol("joint"))
+    whole = contents(tmp_path / "whole")
+    assert_kills_leave_no_trace(tmp_path, "joint", whole, kills=8, intervals=3, longest_life=1.5)
 
 
 def test_its_episodes_verify_and_have_the_values_of_actions(tmp_path: Path) -> None:

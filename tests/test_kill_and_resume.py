@@ -47,19 +47,25 @@ def kill_and_resume(directory: Path, *options: str) -> Kills:
     return Kills(**json.loads(result.stdout))
 
 
-def test_more_than_twenty_kills_leave_no_trace(tmp_path: Path, loop: str, undisturbed: dict[str, Any]) -> None:
-    kills = intervals = attempt = 0
+def assert_kills_leave_no_trace(
+    directory: Path, loop: str, undisturbed: dict[str, Any], *, kills: int, intervals: int, longest_life: float
+) -> None:
+    """Kill trials so often, and in so many intervals: each ends with what one has that nobody disturbed."""
+    found = found_intervals = attempt = 0
     # On a fast machine a trial may be over before; on a busy one nobody may live to see the second interval.
-    while kills < 20 or intervals < 3:
-        run, longest = tmp_path / f"run{attempt}", 0.8 * 2**attempt
-        killed = kill_and_resume(
-            run, "--loop", loop, "--kills", "25", "--longest-life", str(longest), "--seed", str(attempt)
-        )
+    while found < kills or found_intervals < intervals:
+        run, longest = directory / f"run{attempt}", longest_life * 2**attempt
+        options = ("--loop", loop, "--kills", str(kills * 5 // 4), "--longest-life", str(longest))
+        killed = kill_and_resume(run, *options, "--seed", str(attempt))
         assert contents(run) == undisturbed
-        kills += killed.kills
-        intervals += killed.intervals
+        found += killed.kills
+        found_intervals += killed.intervals
         attempt += 1
-        assert attempt < 6, (kills, intervals)
+        assert attempt < 6, (found, found_intervals)
+
+
+def test_more_than_twenty_kills_leave_no_trace(tmp_path: Path, loop: str, undisturbed: dict[str, Any]) -> None:
+    assert_kills_leave_no_trace(tmp_path, loop, undisturbed, kills=20, intervals=3, longest_life=0.8)
 
 
 def test_neither_do_kills_of_workers_and_of_their_master(

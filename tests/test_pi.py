@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from noveltree.agents import get_agent
 from noveltree.errors import InputError
 from noveltree.features import UnitFeatures
 from noveltree.heuristics import Heuristics
@@ -29,7 +30,7 @@ from noveltree.learning.retention import Replay
 from noveltree.learning.settings import IntervalsSettings, LockstepSettings, ScheduleSettings
 from noveltree.lookahead import GreatestValues, Interactions, NoveltyPruning, Rollouts, TestedFirst, softmax_action
 from noveltree.novelty import DepthTable
-from noveltree.protocol import Protocol, make_protocol
+from noveltree.protocol import Protocol, make_protocol, training_by
 from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory
 from noveltree.replay import verify_episode
@@ -40,7 +41,7 @@ from tests.support.cutting import train_in_pieces
 from tests.support.killing import killed_protocol
 from tests.support.runs import contents
 from tests.support.torture import TRIALS
-from tests.test_kill_and_resume import kill_and_resume
+from tests.test_kill_and_resume import assert_kills_leave_no_trace
 
 VECTOR = InputShape.of(np.zeros(1, dtype=np.int64))
 NAN = float("nan")
@@ -114,6 +115,40 @@ class TestReturns:
         (notice,) = learner.notices
         assert "50% of the returns of an episode are beyond" in notice
         assert "-10 to 10" in notice
+
+
+class TestStart:
+    """Units of the first layer have 4 x 8 x 8 inputs, those of the others 16 x 4 x 4, 32 x 9 x 9 and 256."""
+
+    def largest(self, settings: PiSettings) -> dict[str, float]:
+        shape = InputShape.of(np.zeros((84, 84), dtype=np.uint8))
+        trained = initial_snapshot(shape, 18, settings, rng=np.random.default_rng(0)).weights["trained"]
+        return {
+            name.removeprefix("layers."): float(np.abs(array).max())
+            for name, array in trained.items()
+            if name.startswith("layers.")
+        }
+
+    def test_by_inputs_weights_and_biases_have_the_same_bounds(self) -> None:
+        largest = self.largest(PiSettings(start="fan-in"))
+        bounds = {"0": 1 / 16, "1": 1 / 16, "2": 1 / math.sqrt(2592), "3": 1 / 16}
+        assert largest.keys() == {f"{layer}.{array}" for layer in bounds for array in ("weight", "bias")}
+        for layer, bound in bounds.items():
+            assert 0.99 * bound < largest[f"{layer}.weight"] <= np.float32(bound)
+            assert 0.8 * bound < largest[f"{layer}.bias"] <= np.float32(bound)
+
+    def test_unless_chosen_it_is_glorots(self) -> None:
+        """The first layer has 4 x 8 x 8 inputs and 16 x 8 x 8 outputs."""
+        largest = self.largest(PiSettings())
+        bound = math.sqrt(6 / (256 + 1024))
+        assert 0.99 * bound < largest["0.weight"] <= np.float32(bound)
+        assert not any(value for name, value in largest.items() if name.endswith("bias"))
+
+    def test_the_preset_of_the_first_release_begins_by_inputs_and_that_of_2021_as_glorot_does(self) -> None:
+        starts = [
+            training_by(preset, get_agent("pi-iw"))[0] for preset in ("junyent-2019", "junyent-2021", "paper")
+        ]
+        assert [each.start for each in starts if isinstance(each, PiSettings)] == ["fan-in", "glorot", "glorot"]
 
 
 def snapshot_and_settings(**choices: Any) -> tuple[Any, PiSettings]:
@@ -426,11 +461,12 @@ def test_training_that_is_cut_off_again_and_again_ends_with_the_same_networks(ag
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
 
 
-def test_kill_minus_nine_leaves_no_trace(tmp_path: Path) -> None:
-    train(tmp_path / "whole", killed_protocol("rounds"))
-    killed = kill_and_resume(tmp_path / "run", "--loop", "rounds", "--kills", "8", "--longest-life", "3")
-    assert killed.kills > 0
-    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
+@pytest.mark.parametrize("loop", ["rounds", "two levels"])
+def test_kill_minus_nine_leaves_no_trace(tmp_path: Path, loop: str) -> None:
+    """On two levels a planner goes on from more than its lookahead: from visits of abstract states."""
+    train(tmp_path / "whole", killed_protocol(loop))
+    whole = contents(tmp_path / "whole")
+    assert_kills_leave_no_trace(tmp_path, loop, whole, kills=6, intervals=2, longest_life=2.0)
 
 
 def test_it_may_be_cut_off_just_when_the_network_got_its_heads(tmp_path: Path) -> None:

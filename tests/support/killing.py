@@ -19,9 +19,9 @@ import numpy as np
 import torch
 
 from noveltree.learning.cpl import CplLearner  # loads torch, before anything is forked
-from noveltree.learning.pi_settings import PiSettings
-from noveltree.learning.retention import Replay
-from noveltree.learning.settings import IntervalsSettings, LockstepSettings, ScheduleSettings
+from noveltree.learning.pi_settings import PiSettings, ReturnSettings
+from noveltree.learning.retention import KeepLatest, Replay
+from noveltree.learning.settings import IntervalsSettings, JointSettings, LockstepSettings, ScheduleSettings
 from noveltree.learning.snapshot import Snapshot
 from noveltree.learning.vae_settings import PretrainingSettings, SmallEncoder, VaeSettings
 from noveltree.protocol import Protocol, make_protocol, play_episode
@@ -52,17 +52,18 @@ PRETRAINING = make_protocol(
 )
 
 
-def rounds(interactions: int, interval: int) -> Protocol:
-    """pi-IW: networks change after every round of two decisions, checkpoints come with every fortieth."""
+def rounds(interactions: int, interval: int, agent: str = "pi-iw", budget: int = 10) -> Protocol:
+    """pi-IW or pi-HIW: networks change after every round of two decisions, checkpoints come with every 120th."""
     return make_protocol(
         "corridor",
-        agent="pi-iw",
-        budget=10,
+        agent=agent,
+        budget=budget,
         max_frames=100,
         learning=PiSettings(
             schedule=ScheduleSettings(interactions=interactions, interval=interval, p_value=0.0),
             loop=LockstepSettings(lanes=2, decisions=1, refresh="round"),
             retention=Replay(transitions=100),
+            returns=None if agent == "pi-iw" else ReturnSettings(),
             batch=8,
             warm_up=8,
             evaluation_episodes=2,
@@ -70,7 +71,29 @@ def rounds(interactions: int, interval: int) -> Protocol:
     )
 
 
-_PROTOCOLS = {"pretraining": PRETRAINING, "rounds": rounds(8_000, interval=1_000)}
+#: N-CPL+: after every round of ten decisions there is a checkpoint, and a window of the test has five intervals.
+#: So small a budget leaves ties, which go to what the episode has not seen.
+JOINT = make_protocol(
+    "corridor",
+    agent="n-cpl-plus",
+    budget=3,
+    max_frames=200,
+    learning=JointSettings(
+        schedule=ScheduleSettings(interactions=4_000, interval=100, window=500),
+        loop=LockstepSettings(lanes=2, decisions=5),
+        retention=KeepLatest(transitions=100),
+        batch=16,
+        evaluation_episodes=2,
+    ),
+)
+
+_PROTOCOLS = {
+    "pretraining": PRETRAINING,
+    "rounds": rounds(8_000, interval=1_000),
+    # With so small a budget it makes a difference which abstract state is chosen.
+    "two levels": rounds(4_000, interval=500, agent="pi-hiw", budget=3),
+    "joint": JOINT,
+}
 
 
 def killed_protocol(loop: str = "intervals") -> Protocol:
