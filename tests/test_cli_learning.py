@@ -565,6 +565,39 @@ def test_a_preset_of_training_can_be_chosen_and_changed(cli: Cli) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("command", "preset", "sentence"),
+    [
+        ("train", "bandres-2018", "bandres-2018 is a preset of playing; the presets of training are paper, quick,"),
+        (
+            "play",
+            "junyent-2019",
+            "junyent-2019 is a preset of training, for agents that learn; the presets of playing",
+        ),
+    ],
+)
+def test_a_preset_of_the_other_kind_is_called_that(command: str, preset: str, sentence: str, cli: Cli) -> None:
+    result = cli(command, "corridor", "--preset", preset)
+    assert result.code == 2
+    assert result.sentence.startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--set", "learning.loop.lanes=0"), "--lanes 0: input should be greater than or equal to 1."),
+        (("--set", "learning.loop.lanes=2000"), "--lanes 2000: input should be less than or equal to 1024."),
+        (("--set", "learning.loop.lane=3"), "there is no setting learning.loop.lane; did you mean lanes?"),
+    ],
+)
+def test_a_setting_that_is_wrong_has_the_name_by_which_it_is_set(
+    options: tuple[str, ...], sentence: str, cli: Cli
+) -> None:
+    result = cli("train", "corridor", "--agent", "n-cpl-plus", *options)
+    assert result.code == 2
+    assert result.sentence.startswith(sentence)
+
+
 def test_a_preset_named_after_a_paper_also_says_how_the_agent_plans(cli: Cli) -> None:
     small = ("--interactions", 100, "--interval", 100, "--budget", 5, "--max-frames", 200)
     assert (

@@ -97,6 +97,15 @@ class TestReturns:
         supports = Head("value", "expected", 301, 300.0).supports
         assert supports[[0, 1, 150, 300]].tolist() == [-300.0, -298.0, 0.0, 300.0]
 
+    def test_between_the_supports_of_the_release(self) -> None:
+        """1 is halfway from 0 to 2, and -299.5 has a quarter of its way to -298 behind it."""
+        rows = on_supports(np.array([1.0, -299.5, 301.0]), ReturnSettings())
+        assert [{int(i): float(row[i]) for i in row.nonzero()[0]} for row in rows] == [
+            {150: 0.5, 151: 0.5},
+            {0: 0.75, 1: 0.25},
+            {300: 1.0},
+        ]
+
     def test_a_head_answers_with_the_mean_of_its_supports(self) -> None:
         """The logits of 0 and 2 are ln 3 and 0, those of the others far below: 0 * 3/4 + 2 * 1/4."""
         architecture = Architecture(VECTOR, (Head("value", "expected", 5, 2.0),), ())
@@ -115,6 +124,12 @@ class TestReturns:
         (notice,) = learner.notices
         assert "50% of the returns of an episode are beyond" in notice
         assert "-10 to 10" in notice
+
+    def test_however_few_are_beyond_it_is_not_none(self) -> None:
+        learner = PiLearner(*snapshot_and_settings(returns=ReturnSettings(largest=10.0)))
+        learner.take_in(path([0.0] * 2_000 + [11.0]), rng=np.random.default_rng(0))
+        (notice,) = learner.notices
+        assert notice.startswith("Less than 1% of the returns of an episode are beyond")
 
 
 class TestStart:
@@ -149,6 +164,10 @@ class TestStart:
             training_by(preset, get_agent("pi-iw"))[0] for preset in ("junyent-2019", "junyent-2021", "paper")
         ]
         assert [each.start for each in starts if isinstance(each, PiSettings)] == ["fan-in", "glorot", "glorot"]
+
+    @pytest.mark.parametrize("agent", ["pi-iw", "pi-iw-plus", "pi-hiw"])
+    def test_by_that_of_2021_sizes_of_subtrees_outweigh_small_rewards(self, agent: str) -> None:
+        assert training_by("junyent-2021", get_agent(agent))[1] == {"tie_breaking": "product"}
 
 
 def snapshot_and_settings(**choices: Any) -> tuple[Any, PiSettings]:

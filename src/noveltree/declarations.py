@@ -95,16 +95,21 @@ def walk(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldI
             yield from walk(part, f"{prefix}{name}.")
 
 
-def model_at(model: type[BaseModel], place: Sequence[int | str]) -> type[BaseModel]:
-    """The model that declares what is at `place`, which is where pydantic says that something is wrong."""
-    parts = [model]
-    for step in place[:-1]:
-        chosen = [part for part in parts if kind_of(part) == step]
-        inside = [
-            part
-            for each in parts
-            if step in each.model_fields
-            for part in parts_of(each.model_fields[str(step)].annotation)
-        ]
-        parts = inside or chosen or parts
-    return parts[0]
+def find(model: type[BaseModel], place: Sequence[int | str]) -> tuple[type[BaseModel], str]:
+    """The model that declares what is at `place`, where pydantic says that something is wrong; and the dotted name.
+
+    The place also has the kinds of parts that were chosen on the way, which nobody writes in a name.
+    """
+    parts, declaring, names = [model], model, []
+    for step in place:
+        if having := [part for part in parts if step in part.model_fields]:
+            declaring = having[0]
+            inside = [each for part in having for each in parts_of(part.model_fields[str(step)].annotation)]
+            parts = inside or parts
+        elif chosen := [part for part in parts if kind_of(part) == step]:
+            parts = chosen
+            continue
+        else:  # a setting that does not exist, or an item of a list
+            declaring = parts[0]
+        names.append(str(step))
+    return declaring, ".".join(names)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pydantic
 from pydantic import BaseModel
 
-from noveltree.declarations import model_at
+from noveltree.declarations import find
 from noveltree.errors import InputError, NoveltreeError
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -68,12 +68,13 @@ def complaint(
     first = error.errors(include_url=False)[0]
     # Without the types that pydantic tried.
     place = [step for step in first["loc"] if step not in ("str", "list[str]")]
-    where = called(".".join(map(str, place)) or "value")
+    declaring, name = find(model, place) if model is not None else (None, ".".join(map(str, place)))
+    where = called(name or "value")
     match first["type"]:
         case "missing":
             return f"{where} is missing."
         case "extra_forbidden":
-            return f"there is no setting {where}{_guess(place, model)}"
+            return f"there is no setting {where}{_guess(str(place[-1]), declaring)}"
         case "union_tag_invalid":
             given, expected = first["ctx"]["tag"], f"one of {first['ctx']['expected_tags']} is expected"
         case kind:
@@ -83,8 +84,8 @@ def complaint(
     return f"{where}{shown}: {expected}."
 
 
-def _guess(place: list[int | str], model: type[BaseModel] | None) -> str:
-    known = [] if model is None else list(model_at(model, place).model_fields)
-    if close := difflib.get_close_matches(str(place[-1]), known, n=1):
+def _guess(name: str, model: type[BaseModel] | None) -> str:
+    known = [] if model is None else list(model.model_fields)
+    if close := difflib.get_close_matches(name, known, n=1):
         return f"; did you mean {close[0]}?"
     return f"; there are {', '.join(known)}." if 0 < len(known) <= _MOST_LISTED else "."

@@ -127,10 +127,14 @@ class PiLearner(Learner):
         if beyond.any() and not self._warned:
             self._warned = True
             self.notices.append(
-                f"{beyond.mean():.0%} of the returns of an episode are beyond the supports of the value head, "
-                f"{-settings.largest:g} to {settings.largest:g}, and are clipped; choose another "
+                f"{_share(float(beyond.mean()))} of the returns of an episode are beyond the supports of the value "
+                f"head, {-settings.largest:g} to {settings.largest:g}, and are clipped; choose another "
                 "learning.returns.largest."
             )
+
+
+def _share(share: float) -> str:
+    return "Less than 1%" if share < 0.01 else f"{share:.0%}"
 
 
 def architecture_for(shape: InputShape, actions: int, settings: PiSettings) -> Architecture:

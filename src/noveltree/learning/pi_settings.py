@@ -81,6 +81,6 @@ class PiSettings(LearnerSettings):
             raise InputError("This agent learns from every decision, so it is trained in the loop 'lockstep' only.")
         if max(self.batch, self.warm_up) > self.retention.transitions:
             raise InputError(
-                f"A replay of {self.retention.transitions:,} transitions is smaller than a batch of {self.batch} "
-                f"or a warm-up of {self.warm_up}; choose a larger learning.retention.transitions."
+                f"A replay of {self.retention.transitions:,} transitions is smaller than a batch of {self.batch:,} "
+                f"or a warm-up of {self.warm_up:,}; choose a larger learning.retention.transitions."
             )

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from noveltree.learning.snapshot import Snapshot
 
 Sides = Literal["two-sided", "one-sided"]
+#: Each lane holds a lookahead of its own: more are a slip, and would fill the memory without a word.
+MOST_LANES = 1_024
 
 
 class ValueSettings(SettingsModel):
@@ -93,7 +95,9 @@ class LockstepSettings(SettingsModel):
     """Lanes that play at the same time, in rounds; networks change between rounds, in mid-episode."""
 
     kind: Literal["lockstep"] = Field(default="lockstep", description="which loop it is")
-    lanes: int = setting("episodes that are played at the same time", option="lanes", default=8, ge=1)
+    lanes: int = setting(
+        "episodes that are played at the same time", option="lanes", default=8, ge=1, le=MOST_LANES
+    )
     decisions: int = Field(default=10, ge=1, description="decisions that each lane makes in a round")
     refresh: Literal["interval", "round"] = Field(
         default="interval", description="whether lanes get what was trained after an interval, or after every round"

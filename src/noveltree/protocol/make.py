@@ -18,7 +18,7 @@ from noveltree.protocol.auto import AUTO, AutoChoice, choose_agent
 from noveltree.protocol.choices import Choices, read_choices
 from noveltree.protocol.hashing import FIRST_EDITION
 from noveltree.protocol.learners import default_learning
-from noveltree.protocol.presets import DEFAULT_PRESET, PRESETS
+from noveltree.protocol.presets import DEFAULT_PRESET, PRESETS, TRAINING_PRESETS
 from noveltree.protocol.protocol import Protocol, observed_by
 from noveltree.reading import validated, with_choices
 from noveltree.simulators import (
@@ -62,6 +62,11 @@ def make_protocol(
     chosen that does not have them. With the agent `auto` the simulator is looked at for a moment, and the
     protocol is that of the agent which suits it; `on_auto` is told which and why.
     """
+    if preset in TRAINING_PRESETS and preset not in PRESETS:
+        raise InputError(
+            f"{preset} is a preset of training, for agents that learn; the presets of playing are "
+            f"{', '.join(PRESETS)}."
+        )
     if preset not in PRESETS:
         raise UnknownNameError("preset", preset, PRESETS)
     usual = PRESETS[preset].choices

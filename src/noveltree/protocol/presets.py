@@ -70,7 +70,7 @@ TRAINING_PRESETS: dict[str, TrainingPreset] = {
     "junyent-2021": TrainingPreset(
         "pi-IW, pi-IW+ and pi-HIW close to their release of 2021: one lane; large subtrees outweigh small rewards",
         {"pi": {"loop": {"lanes": 1}, "policy_targets": {"untried": "root-value"}}},
-        {"pi-iw-plus": {"tie_breaking": "product"}, "pi-hiw": {"tie_breaking": "product"}},
+        {name: {"tie_breaking": "product"} for name in ("pi-iw", "pi-iw-plus", "pi-hiw")},
         ("pi-iw", "pi-iw-plus", "pi-hiw"),
     ),
 }

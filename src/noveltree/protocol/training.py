@@ -9,12 +9,16 @@ from noveltree.agents import AGENTS, Agent
 from noveltree.errors import InputError, UnknownNameError
 from noveltree.learning.settings import LearnerSettings
 from noveltree.protocol.learners import default_learning
-from noveltree.protocol.presets import TRAINING_PRESETS
+from noveltree.protocol.presets import PRESETS, TRAINING_PRESETS
 from noveltree.reading import with_choices
 
 
 def training_by(preset: str, agent: Agent) -> tuple[LearnerSettings, Mapping[str, Any]]:
     """How an agent learns by a preset of training, and the settings of planning that go with it."""
+    if preset in PRESETS and preset not in TRAINING_PRESETS:
+        raise InputError(
+            f"{preset} is a preset of playing; the presets of training are {', '.join(TRAINING_PRESETS)}."
+        )
     if preset not in TRAINING_PRESETS:
         raise UnknownNameError("preset of training", preset, TRAINING_PRESETS)
     usual = default_learning(agent)
