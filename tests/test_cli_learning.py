@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import io
 import json
+import math
 import re
 import shutil
 import signal
@@ -587,7 +588,7 @@ def test_a_preset_of_the_other_kind_is_called_that(command: str, preset: str, se
     [
         (("--set", "learning.loop.lanes=0"), "--lanes 0: input should be greater than or equal to 1."),
         (("--set", "learning.loop.lanes=2000"), "--lanes 2000: input should be less than or equal to 1024."),
-        (("--set", "learning.loop.lane=3"), "there is no setting learning.loop.lane; did you mean lanes?"),
+        (("--set", "learning.loop.lane=3"), "lockstep has no setting learning.loop.lane; did you mean lanes?"),
     ],
 )
 def test_a_setting_that_is_wrong_has_the_name_by_which_it_is_set(
@@ -621,19 +622,25 @@ def test_episodes_beyond_the_budget_are_said_to_be_the_last_ones(monkeypatch: py
     assert [line.split("  ")[0] for line in shown] == ["100 of 400", "400 spent", "400 spent"]
 
 
-def test_until_episodes_end_the_live_line_says_what_decisions_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_until_episodes_end_the_live_line_says_what_is_learnt_and_what_decisions_pay() -> None:
     learning = JointSettings(schedule=ScheduleSettings(interactions=4_000, interval=200), loop=LockstepSettings())
     protocol = make_protocol("corridor", agent="n-cpl-plus", budget=5, learning=learning)
     shown: list[str] = []
     session = noveltree.cli.train._Session(Path("run"), protocol, 0)
     session._line = SimpleNamespace(update=shown.append)  # type: ignore[assignment]
-    for pays in ((2.0, 4.0), (*[1.0] * 10, *[3.0] * 9, 13.0)):
-        session._show(Progress("playing", 5, 1_000, 0, (), None, None, None, pays))
-    session._show(Progress("playing", 5, 1_000, 0, (7.0,), None, None, None, (1.0,)))
+    quarter, half = math.log(4), math.log(2)
+    for pays, foresight in (
+        ((2.0, 4.0), ()),
+        ((*[1.0] * 10, *[3.0] * 9, 13.0), (quarter,)),
+        ((1.0,), (quarter, *[half] * 10)),
+    ):
+        session._show(Progress("playing", 5, 1_000, 0, (), None, None, None, pays, foresight))
+    session._show(Progress("playing", 5, 1_000, 0, (7.0,), None, None, None, (1.0,), (quarter, *[half] * 10)))
     assert [line.split("  ")[-1] for line in shown] == [
         "interval 5: 3 per decision",
-        "interval 5: 4 per decision (at first 1)",
-        "interval 5: mean 7 of 1",
+        "interval 5: foresees 25%; 4 per decision",
+        "interval 5: foresees 50%, at first 25%; 1 per decision",
+        "interval 5: mean 7 of 1; foresees 50%, at first 25%; 1 per decision",
     ]
 
 
@@ -937,7 +944,7 @@ LOCKSTEP = ["--loop", "lockstep", "--interactions", 2000, "--interval", 500, "--
 
 def test_every_command_understands_a_run_in_lockstep(cli: Cli) -> None:
     told = cli("train", "corridor", *LOCKSTEP, "--out", "run").out
-    assert "Interval 1: 0 per decision, no episode ended, accepted; 800 interactions so far" in told
+    assert "Interval 1: 0 per decision, no episode ended; 800 interactions so far" in told
     assert re.search(r"per decision, mean return [\d.]+ of \d+ episodes", told)
     (row,) = cli("runs", "run", "--json").object["runs"]
     assert (row["state"], row["interval"], row["budget"]) == ("finished", 3, 2000)

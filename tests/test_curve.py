@@ -30,10 +30,11 @@ from noveltree.records.run_directory import RunDirectory
 from noveltree.report.curves import recorded_curves, runs_chart
 from noveltree.report.document import Table
 from noveltree.report.figure import FigureFormat, draw_figure
-from noveltree.results import RunCurve, RunPoint, read_curve
+from noveltree.results import Evaluations, RunCurve, RunPoint, read_curve
 from noveltree.results.curves import points_of_intervals
 from noveltree.results.recorded import LearningCurves
 from noveltree.simulators.games import PAPER_GAMES
+from tests.support.command_line import Cli
 
 ROOT = Path(__file__).parent.parent
 BLUE = (0x00, 0x72, 0xB2)
@@ -291,7 +292,7 @@ class TestCommand:
         # (4,000 - 4,891.556) / (31,101.92 - 4,891.556), by the authors' five trials.
         assert way == (
             "noveltree, seed 0, after 1,520,000 interactions: 4,000, -3% of the way of N-CPL's authors from "
-            "4,891.56 in the 1st to 31,101.9 in the 20th million"
+            "4,892 in the 1st to 31,102 in the 20th million"
         )
 
     def test_json_is_the_numbers_and_nothing_else(self, tmp_path: Path) -> None:
@@ -382,7 +383,29 @@ class TestCommand:
         curve([tmp_path / "run"])
         told = capsys.readouterr().out
         assert "a decision pays 9, in the beginning 3" in told
-        assert "after 150,777 interactions: 31,101.9, 100% of the way of N-CPL's authors" in told
+        assert "after 150,777 interactions: 31,102, 100% of the way of N-CPL's authors" in told
+
+    def test_it_also_shows_what_the_policy_foresees(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """A quarter and a half are 0.35 in the geometric mean; in the fourth interval all actions were tied."""
+        learning = JointSettings.model_validate({"schedule": {"interactions": 2_000_000, "interval": 50_000}})
+        run = RunDirectory.create(
+            tmp_path / "run", make_protocol("qbert", agent="n-cpl-plus", learning=learning), 0
+        )
+        for number, foreseen in ((1, [0.25]), (2, [0.5]), (3, [0.5]), (4, [])):
+            line = {"event": "interval", "interval": number, "episodes": 0, "interactions": number * 50_000}
+            losses = [-math.log(each) for each in foreseen]
+            run.add_metrics({**line, "mean_return": None, "reward_per_decision": 1.0, "foresight_losses": losses})
+        curve([tmp_path / "run"], json=True)
+        (told,) = json.loads(capsys.readouterr().out)["runs"]
+        assert told["foresight"] == [[100_000, pytest.approx(0.125**0.5)], [150_000, pytest.approx(0.5)]]
+        curve([tmp_path / "run"], tmp_path / "foresight.svg")
+        assert "<!-- foresees what is chosen with -->" in (tmp_path / "foresight.svg").read_text()
+        assert capsys.readouterr().out.splitlines()[1] == (
+            "noveltree, seed 0, after 200,000 interactions: the policy foresees 50% of what is chosen, in the "
+            "beginning 35%; a decision pays 1, in the beginning 1; too few episodes have ended for a curve"
+        )
 
     def test_one_step_of_episodes_that_ended_early_does_not_hide_what_decisions_pay(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -453,12 +476,29 @@ def test_behind_an_agent_that_the_authors_do_not_have_stands_n_cpl() -> None:
 
 
 def test_a_report_says_how_much_of_the_authors_way_was_come() -> None:
-    points = (RunPoint(1, 200_000, 4, 9_000.0),)
-    runs = tuple(RunCurve(f"seed {seed}", points, score) for seed, score in enumerate((17_000.0, 19_000.0)))
-    section = recorded_curves([LearningCurves("n-cpl-plus", "n-cpl-plus", "", "qbert", runs)])
+    """Also of runs in which no episode has ended, so that they have no curve, as after a short training."""
+    runs = (
+        Evaluations(((100_000, 12_000.0),), (200_100, 17_000.0)),
+        Evaluations(((100_200, 14_000.0),), (200_500, 19_000.0)),
+        Evaluations(((100_100, 13_000.0),)),
+    )
+    section = recorded_curves([LearningCurves("n-cpl-plus", "n-cpl-plus", "", "qbert", (), runs)])
     assert section is not None
-    (table,) = (block for block in section.blocks if isinstance(block, Table))
-    # (18,000 - 4,891.556) / 26,210.364
-    assert [cell.text for cell in table.rows[0]] == [
-        *("Qbert", "n-cpl-plus", "2", "200,000", "18,000", "4,891.56", "31,101.9", "50%"),
+    (table,) = section.blocks
+    assert isinstance(table, Table)
+    # (13,000 - 4,891.556) / 26,210.364 and (18,000 - 4,891.556) / 26,210.364
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["Qbert", "n-cpl-plus", "3", "100,100", "13,000", "4,892", "31,102", "31%"],
+        ["Qbert", "n-cpl-plus", "2", "200,300", "18,000", "4,892", "31,102", "50%"],
     ]
+
+
+def test_a_report_of_runs_without_ended_episodes_says_how_far_they_have_come(tmp_path: Path, cli: Cli) -> None:
+    """Only one of seven runs has episodes that ended while it was trained for 200,000 interactions."""
+    suite = Path(__file__).parent.parent / "experiments/faster-learning/short-2"
+    result = cli("report", suite, "--out", tmp_path / "report.md")
+    assert result.code == 0, result
+    text = (tmp_path / "report.md").read_text()
+    way = text[text.index("Share of the authors' way") :]
+    assert "| Assault " in way
+    assert "4,663" in way

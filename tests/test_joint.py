@@ -12,6 +12,7 @@ import pytest
 
 from noveltree.audit.runs import check_run
 from noveltree.learning.experience import CriticalPath
+from noveltree.learning.foresight import foreseen
 from noveltree.learning.inference import make_inference
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.joint import JOINT, JointLearner, initial_snapshot
@@ -157,13 +158,30 @@ class TestLearner:
         assert answers["value"][0] / learner.trust == pytest.approx(100 * (1 - 0.99**20) / 0.01, rel=0.2)
         assert answers["value"][1] / learner.trust == pytest.approx(100.0, rel=0.9)
 
+    def test_foresight_is_that_of_the_policy_before_it_is_trained_on_what_is_new(self) -> None:
+        """At first both actions have a half; where they are tied there is nothing to foresee. Then the second one
+        is foreseen, and when the first one is better all at once, that is not.
+        """
+        learner = self.learner()
+        rng = np.random.default_rng(1)
+        learner.take_in(path([0.0] * 3, [[0.0, 5.0], [5.0, 5.0], [0.0, 5.0]], episode=(1, 1)), rng=rng)
+        assert learner.close_interval(rng=rng)["foresight"] == pytest.approx([math.log(2)])
+        learner.take_in(path([0.0] * 2, [[5.0, 5.0]] * 2, episode=(1, 2)), rng=rng)
+        assert learner.close_interval(rng=rng)["foresight"] == []
+        for number in range(3, 40):
+            learner.take_in(path([0.0] * 20, [[0.0, 5.0]] * 20, episode=(1, number)), rng=rng)
+            (loss,) = learner.close_interval(rng=rng)["foresight"]
+        assert foreseen([loss]) > 0.75
+        learner.take_in(path([0.0] * 20, [[5.0, 0.0]] * 20, episode=(1, 41)), rng=rng)
+        assert foreseen(learner.close_interval(rng=rng)["foresight"]) < 0.25
+
     def test_what_is_held_out_is_not_trained_on(self) -> None:
         learner = self.learner()
         rng = np.random.default_rng(1)
         learner.take_in(path([1.0] * 20, [[0.0, 5.0]] * 20, episode=(1, 8)), rng=rng)
         assert learner.close_interval(rng=rng) == {}
         learner.take_in(path([1.0] * 20, [[0.0, 5.0]] * 20, episode=(1, 9)), rng=rng)
-        assert learner.close_interval(rng=rng).keys() == {"policy", "value"}
+        assert learner.close_interval(rng=rng).keys() == {"policy", "value", "foresight"}
         assert learner._trained_on().tolist() == list(range(20, 40))
 
     def test_returns_go_on_into_the_next_piece_of_an_episode(self) -> None:

@@ -15,9 +15,8 @@ from noveltree.learning.settings import LockstepSettings
 from noveltree.protocol import Protocol
 from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory
-from noveltree.report.curves import recorded_curves, runs_chart
-from noveltree.report.document import Table
-from noveltree.results import LearningCurves, RunCurve, RunPoint, read_curve
+from noveltree.report.curves import runs_chart
+from noveltree.results import read_curve
 from noveltree.trial import train
 from noveltree.trial.relearning import relearn
 from tests.support.command_line import Cli, in_a_process
@@ -119,19 +118,6 @@ def test_curves_have_them(directory: Path, tmp_path: Path) -> None:
     assert f"evaluated after {ways[0][0]:,} interactions" in told.stdout
     made = json.loads(in_a_process("curve", str(directory), "--out", str(tmp_path / "curve.svg"), "--json").stdout)
     assert made["runs"][0]["milestones"] == [list(way) for way in ways]
-
-
-def test_reports_say_the_share_of_the_authors_way_at_every_milestone() -> None:
-    runs = [
-        RunCurve("a", (RunPoint(1, 2_000, 3, 60.0),), 315.0, milestones=((700, 50.0), (1_000, 60.0))),
-        RunCurve("b", (RunPoint(1, 2_000, 3, 60.0),), None, milestones=((720, 70.0),)),
-    ]
-    section = recorded_curves([LearningCurves("ours", "n-cpl-plus", "", "breakout", tuple(runs))])
-    assert section is not None
-    table = section.blocks[-1]
-    assert isinstance(table, Table)
-    told = [tuple(cell.text for cell in row[2:5]) for row in table.rows]
-    assert told == [("2", "710", "60"), ("1", "1,000", "60"), ("1", "2,000", "315")]
 
 
 @pytest.mark.parametrize("milestones", ["soon", "0", "-5", "100,", "1.5", "1e6"])

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pydantic
 from pydantic import BaseModel
 
-from noveltree.declarations import find
+from noveltree.declarations import find, kind_of
 from noveltree.errors import InputError, NoveltreeError
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -74,7 +74,9 @@ def complaint(
         case "missing":
             return f"{where} is missing."
         case "extra_forbidden":
-            return f"there is no setting {where}{_guess(str(place[-1]), declaring)}"
+            part = None if declaring is None else kind_of(declaring)
+            lacks = f"there is no setting {where}" if part is None else f"{part} has no setting {where}"
+            return lacks + _guess(str(place[-1]), declaring)
         case "union_tag_invalid":
             given, expected = first["ctx"]["tag"], f"one of {first['ctx']['expected_tags']} is expected"
         case kind:
@@ -85,7 +87,7 @@ def complaint(
 
 
 def _guess(name: str, model: type[BaseModel] | None) -> str:
-    known = [] if model is None else list(model.model_fields)
+    known = [] if model is None else [each for each in model.model_fields if each != "kind"]
     if close := difflib.get_close_matches(name, known, n=1):
         return f"; did you mean {close[0]}?"
     return f"; there are {', '.join(known)}." if 0 < len(known) <= _MOST_LISTED else "."

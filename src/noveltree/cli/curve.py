@@ -19,6 +19,7 @@ from noveltree.published import authors_curve, nearest_agent
 from noveltree.records import write_atomically
 from noveltree.records.run_directory import RunDirectory
 from noveltree.report.curves import epochs_chart, pay_chart, runs_chart
+from noveltree.report.wording import rounded
 from noveltree.results import EpochCurve, PayCurve, RunCurve, read_curve, read_epochs, read_pay
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def _numbers(run: RunDirectory) -> dict[str, Any]:
     return {
         "intervals": [] if learnt is None else list(map(dataclasses.asdict, learnt.points)),
         "reward_per_decision": None if paid is None else list(paid.points),
+        "foresight": None if paid is None else list(paid.foresight),
         "held_out_reconstruction": None if epochs is None else list(epochs.points),
     }
 
@@ -147,14 +149,18 @@ def _progress(curve: _Curve, way: AuthorsWay | None, trained: int) -> Iterator[s
         (_, first), (at, last) = curve.points[0], curve.points[-1]
         if isinstance(curve, PayCurve):
             pays = f"a decision pays {last:.4g}, in the beginning {first:.4g}"
+            if curve.foresight:
+                (_, before), (_, now) = curve.foresight[0], curve.foresight[-1]
+                pays = f"the policy foresees {now:.0%} of what is chosen, in the beginning {before:.0%}; {pays}"
             yield f"{curve.label}, after {at:,} interactions: {pays}; too few episodes have ended for a curve"
         else:
             lose = f"screens held out lose {last:,.4g}, after the first {first:,.4g}"
             yield f"{curve.label}, after {at} epochs: {lose}"
     if way is not None and (reached := _reached(curve)) is not None:
+        theirs = f"from {rounded(way.first)} in the 1st to {rounded(way.last)} in the 20th million"
         yield (
-            f"{curve.label}, after {trained:,} interactions: {reached:,.6g}, {way.share(reached):.0%} of the "
-            f"way of N-CPL's authors from {way.first:,.6g} in the 1st to {way.last:,.6g} in the 20th million"
+            f"{curve.label}, after {trained:,} interactions: {rounded(reached)}, {way.share(reached):.0%} of the "
+            f"way of N-CPL's authors {theirs}"
         )
 
 
@@ -163,7 +169,7 @@ def _milestones(curve: _Curve, way: AuthorsWay | None) -> list[str]:
     told = []
     for interactions, mean in curve.milestones:
         share = "" if way is None else f", {way.share(mean):.0%} of the way of N-CPL's authors"
-        told.append(f"{curve.label}, evaluated after {interactions:,} interactions: {mean:,.6g}{share}")
+        told.append(f"{curve.label}, evaluated after {interactions:,} interactions: {rounded(mean)}{share}")
     return told
 
 

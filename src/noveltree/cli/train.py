@@ -19,6 +19,7 @@ from noveltree.cli.common import CLAIRVOYANT, FORESEEN, Import, apart_from_resul
 from noveltree.cli.console import LiveLine, completion, counted, duration, err, out, print_json
 from noveltree.cli.options import CONDITIONS, PLANNING, chosen_learning, learning_options, protocol_options, takes
 from noveltree.errors import INTERRUPTED, InputError
+from noveltree.learning.foresight import FORESIGHT_LOSSES, foreseen
 from noveltree.protocol import TRAINING_PRESETS, Protocol, flat_settings, make_protocol, training_by
 from noveltree.simulators import all_names
 
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
 _MACHINE = "This machine"
 _LEARNERS = [name for name, agent in AGENTS.items() if agent.heads]
-#: Intervals over which the live line has the mean of what decisions pay.
-_PAYING = 10
+#: Intervals over which the live line has the mean of what decisions pay, and of what the policy foresees.
+_LATEST = 10
 #: What may be chosen again when a run is resumed; everything else is part of the run.
 _NOT_OF_THE_RUN = ("resume", "imports", "json", "workers", "episodes_at_once", "device", "executor", "address")
 
@@ -162,10 +163,15 @@ def _check_nothing_chosen(context: typer.Context) -> None:
         raise InputError(f"With --resume everything about the run is known: leave out {', '.join(given)}.")
 
 
+def _foresees(losses: Sequence[float]) -> str:
+    """How well the policy foresees what is chosen now, and did at first: there long before an episode ends."""
+    now = foreseen(losses[-_LATEST:])
+    return f"foresees {now:.0%}, at first {foreseen(losses[:1]):.0%}" if len(losses) > 1 else f"foresees {now:.0%}"
+
+
 def _pays(pays: Sequence[float]) -> str:
-    """What decisions pay now, and paid in the beginning: there long before an episode ends."""
-    now, first = (statistics.fmean(some) for some in (pays[-_PAYING:], pays[:_PAYING]))
-    return f"{now:,.4g} per decision (at first {first:,.4g})" if len(pays) > _PAYING else f"{now:,.4g} per decision"
+    """What decisions pay now."""
+    return f"{statistics.fmean(pays[-_LATEST:]):,.4g} per decision"
 
 
 class _Session:
@@ -252,9 +258,13 @@ class _Session:
         if progress.interactions >= self._budget:  # the last interval's episodes are played to their end
             done, left = f"{self._budget:,} spent", "last episodes"
         learning = ", learning" if progress.stage == "learning" else ""
-        returns = f"mean {mean} of {episodes}{before}" if episodes or not progress.pays else _pays(progress.pays)
+        told = [f"mean {mean} of {episodes}{before}"] if episodes or not progress.pays else []
+        told += [_foresees(progress.foresight)] if progress.foresight else []
+        told += [_pays(progress.pays)] if progress.pays else []
         # What matters less stands last, where a narrow terminal cuts it off.
-        self._line.update(f"{done}  {rate:,.0f}/s  {left}  interval {progress.interval}{learning}: {returns}")
+        self._line.update(
+            f"{done}  {rate:,.0f}/s  {left}  interval {progress.interval}{learning}: {'; '.join(told)}"
+        )
 
     def _show_training(self, done: int, of: int) -> None:
         """Networks that are trained once, before the agent plays with them."""
@@ -276,17 +286,20 @@ class _Session:
         test = f" (p = {line['p_value']:.3f})" if line["p_value"] is not None else ""
         mean = "no episode ended"
         if line["episodes"]:
-            mean = f"mean return {line['mean_return']:,.10g} of {counted(line['episodes'], 'episode')}"
+            of = counted(line["episodes"], "episode")
+            mean = f"mean return {line['mean_return']:,.10g} of {of}, {verdict}{test}"
         if "reward_per_decision" in line:
             mean = f"{line['reward_per_decision']:,.4g} per decision, {mean}"
+        foresight = line.get(FORESIGHT_LOSSES)
+        if foresight:
+            mean = f"the policy foresaw {foreseen(foresight):.0%} of what was chosen, {mean}"
         losses = "".join(
             f"; {name.removesuffix('_losses')} loss {values[-1]:.4g}"
             for name, values in line.items()
-            if name.endswith("_losses") and values
+            if name.endswith("_losses") and name != FORESIGHT_LOSSES and values
         )
         out.print(
-            f"Interval {line['interval']}: {mean}, {verdict}{test}; "
-            f"{counted(line['interactions'], 'interaction')} so far{losses}",
+            f"Interval {line['interval']}: {mean}; {counted(line['interactions'], 'interaction')} so far{losses}",
             soft_wrap=True,
         )
 

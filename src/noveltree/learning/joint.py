@@ -18,6 +18,7 @@ from torch import nn
 from noveltree.errors import LearningError
 from noveltree.learning.architecture import MNIH_2013, MNIH_2015, SMALL, Architecture, Head, Weights
 from noveltree.learning.experience import CriticalPath, inputs_of_path
+from noveltree.learning.foresight import FORESIGHT
 from noveltree.learning.inference import make_inference
 from noveltree.learning.inputs import InputShape
 from noveltree.learning.learner import Learner, Losses
@@ -73,18 +74,19 @@ class JointLearner(Learner):
         if self._since_refresh >= self.settings.refresh * held:
             self._refresh()
         batches = max(1, self._new * self.settings.samples // self.settings.batch)
+        policies = self._policy_targets()
+        foresight = self._foresight(policies)
         self._new = 0
         trained_on = self._trained_on()
         if not len(trained_on):
             return {}
-        policies = self._policy_targets()
         losses = [self._step(trained_on, policies, rng) for _ in range(batches)]
         means = {head: float(np.mean([each[head] for each in losses])) for head in self._heads}
         if not np.isfinite(list(means.values())).all():
             raise LearningError("The loss of the networks is not a finite number.")
         if VALUE in self._heads:
             self._measure_trust()
-        return {head: [mean] for head, mean in means.items()}
+        return {**{head: [mean] for head, mean in means.items()}, FORESIGHT: foresight}
 
     def keep(self, count: int, *, drop_newest: int = 0) -> None:
         super().keep(count, drop_newest=drop_newest)
@@ -149,6 +151,19 @@ class JointLearner(Learner):
         if actions is None:
             return np.empty((0, 0), dtype=np.float32)
         return self.settings.policy_targets.targets(self.experience.paths, actions)
+
+    def _foresight(self, policies: NDArray[np.float32]) -> list[float]:
+        """The loss of the deployed policy on what is new, before it is trained on it, per unit of weight.
+
+        Rewards come and go with the place that an episode has come to; this falls only by learning.
+        """
+        held = len(self.experience)
+        new = np.arange(max(0, held - self._new), held)
+        if POLICY not in self._heads or not policies[new].any():
+            return []
+        with torch.no_grad():
+            logits = self._average(torch.from_numpy(self.experience.inputs(new)))[POLICY]
+        return [float(_cross_entropy(logits, policies[new])) * len(new) / float(policies[new].sum())]
 
     def _step(
         self, numbers: NDArray[np.int64], policies: NDArray[np.float32], rng: np.random.Generator

@@ -12,17 +12,20 @@ from noveltree.published import PUBLISHED_AGENTS, TrialCurve, authors_curve, nea
 from noveltree.report.document import Cell, Chart, Charts, Column, Point, Section, Series, Table
 from noveltree.report.panel import Panel
 from noveltree.report.scores import score_of
-from noveltree.report.wording import MISSING, title_of, with_mark
-from noveltree.results.curves import EpochCurve, PayCurve, RunCurve
+from noveltree.report.wording import MISSING, rounded, title_of, with_mark
+from noveltree.results.curves import EpochCurve, Evaluations, PayCurve, RunCurve
 from noveltree.results.recorded import LearningCurves
 
 _MILLION = 1_000_000
+_TITLE = "Learning curves"
 
 
 def recorded_curves(curves: Sequence[LearningCurves]) -> Section | None:
     """The learning curves of recorded trials, in front of those that the authors released."""
     by_game: dict[str, list[Series]] = {}
     for each in curves:
+        if not each.runs:
+            continue
         name = with_mark(each.name, each.differs)
         series = by_game.setdefault(each.game, [])
         series.append(
@@ -46,7 +49,9 @@ def recorded_curves(curves: Sequence[LearningCurves]) -> Section | None:
     )
     section = _curves_section("own-curves", caption, by_game)
     table = _way_table(curves)
-    return section if section is None or table is None else replace(section, blocks=(*section.blocks, table))
+    if table is None:
+        return section
+    return Section("own-curves", _TITLE, (*(section.blocks if section is not None else ()), table))
 
 
 def _way_table(curves: Sequence[LearningCurves]) -> Table | None:
@@ -56,14 +61,14 @@ def _way_table(curves: Sequence[LearningCurves]) -> Table | None:
         way = authors_way(each.game)
         if way is None:
             continue
-        for interactions, scores in _evaluations(each.runs):
+        for interactions, scores in _evaluations(each.evaluations):
             mean = statistics.fmean(scores)
             rows.append(
                 (
                     Cell(title_of(each.game)),
                     Cell(with_mark(each.name, each.differs)),
-                    *(Cell(text) for text in (str(len(scores)), f"{interactions:,.0f}", f"{mean:,.6g}")),
-                    *(Cell(f"{theirs:,.6g}") for theirs in (way.first, way.last)),
+                    *(Cell(text) for text in (str(len(scores)), f"{interactions:,.0f}", rounded(mean))),
+                    *(Cell(rounded(theirs)) for theirs in (way.first, way.last)),
                     Cell(f"{way.share(mean):.0%}"),
                 )
             )
@@ -82,13 +87,13 @@ def _way_table(curves: Sequence[LearningCurves]) -> Table | None:
     return Table("own-way", caption, columns, tuple(rows))
 
 
-def _evaluations(runs: Sequence[RunCurve]) -> list[tuple[float, list[float]]]:
-    """The evaluations of runs, on the way and at the end: after how many interactions, and what each run scored."""
+def _evaluations(runs: Sequence[Evaluations]) -> list[tuple[float, list[float]]]:
+    """By stage, on the way and at the end: after how many interactions runs came to it, and what each scored."""
     stages = [
-        [run.milestones[stage] for run in runs if stage < len(run.milestones)]
-        for stage in range(max((len(run.milestones) for run in runs), default=0))
+        [run.on_the_way[stage] for run in runs if stage < len(run.on_the_way)]
+        for stage in range(max((len(run.on_the_way) for run in runs), default=0))
     ]
-    stages.append([(run.points[-1].interactions, run.evaluation) for run in runs if run.evaluation is not None])
+    stages.append([run.at_the_end for run in runs if run.at_the_end is not None])
     return [
         (statistics.fmean(reached for reached, _ in stage), [score for _, score in stage])
         for stage in stages
@@ -125,10 +130,13 @@ def runs_chart(game: str, agent: str, runs: Sequence[RunCurve], authors: Sequenc
 
 
 def pay_chart(game: str, agent: str, runs: Sequence[PayCurve]) -> Chart:
-    """What decisions of runs paid, before enough episodes have ended for a curve."""
-    title = f"{title_of(game)}, {PUBLISHED_AGENTS.get(agent, agent)}: what decisions pay"
+    """Before enough episodes have ended for a curve: what policies foresee, or else what decisions paid."""
+    title = f"{title_of(game)}, {PUBLISHED_AGENTS.get(agent, agent)}"
+    if all(run.foresight for run in runs):
+        series = tuple(Series(run.label, _points(run.foresight)) for run in runs)
+        return Chart(f"{title}: the policy", "million interactions", "foresees what is chosen with", series)
     series = tuple(Series(run.label, _points(run.points)) for run in runs)
-    return Chart(title, "million interactions", "reward per decision", series)
+    return Chart(f"{title}: what decisions pay", "million interactions", "reward per decision", series)
 
 
 def epochs_chart(game: str, agent: str, runs: Sequence[EpochCurve]) -> Chart:
@@ -140,7 +148,7 @@ def epochs_chart(game: str, agent: str, runs: Sequence[EpochCurve]) -> Chart:
 
 def _curves_section(name: str, caption: str, by_game: Mapping[str, Sequence[Series]]) -> Section | None:
     charts = tuple(_learning_chart(title_of(game), series) for game, series in sorted(by_game.items()) if series)
-    return Section(name, "Learning curves", (Charts(name, caption, charts),)) if charts else None
+    return Section(name, _TITLE, (Charts(name, caption, charts),)) if charts else None
 
 
 def _learning_chart(title: str, series: Sequence[Series]) -> Chart:

@@ -38,6 +38,11 @@ def decimal(value: float, digits: int = 2) -> str:
     return text.lstrip("-") if not any(character in "123456789" for character in text) else text
 
 
+def rounded(value: float) -> str:
+    """`31,102` and `54.5`: as many digits as mean scores are worth that are compared by eye."""
+    return decimal(value, 1 if abs(value) < 100 else 0)
+
+
 def percent(share: float, digits: int = 1) -> str:
     return MISSING if math.isnan(share) else f"{100 * share:.{digits}f}%"
 

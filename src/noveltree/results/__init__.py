@@ -19,6 +19,7 @@ Start with `read_results` (a table, a benchmark, a run, or "published"), `result
 from noveltree.results.collect import Table as Table
 from noveltree.results.collect import collect as collect
 from noveltree.results.curves import EpochCurve as EpochCurve
+from noveltree.results.curves import Evaluations as Evaluations
 from noveltree.results.curves import PayCurve as PayCurve
 from noveltree.results.curves import RunCurve as RunCurve
 from noveltree.results.curves import RunPoint as RunPoint

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from noveltree.errors import RecordError
+from noveltree.learning.foresight import FORESIGHT_LOSSES, foreseen
 from noveltree.protocol import Protocol, flat_settings
 from noveltree.records.run_directory import RunDirectory, is_number
 
@@ -44,6 +45,14 @@ class RunCurve:
 
 
 @dataclass(frozen=True, slots=True)
+class Evaluations:
+    """What a run scored when it was evaluated: interactions of training, and the mean return."""
+
+    on_the_way: tuple[tuple[int, float], ...] = ()
+    at_the_end: tuple[int, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class EpochCurve:
     """How well an encoder, which is trained once, lets screens be drawn again that it was not trained on."""
 
@@ -63,6 +72,9 @@ class PayCurve:
     label: str
     points: tuple[tuple[int, float], ...]
     """Interactions, and the mean reward of a decision since the point before."""
+    foresight: tuple[tuple[int, float], ...]
+    """Interactions, and the probability that the policy gave to what was chosen since the point before, if the run
+    says so."""
     evaluation: float | None
     """Mean return of the evaluation, once the run is over."""
     milestones: tuple[tuple[int, float], ...] = ()
@@ -91,12 +103,16 @@ def read_curve(run: RunDirectory, label: str, evaluation: float | None) -> RunCu
 def read_pay(run: RunDirectory, label: str, evaluation: float | None) -> PayCurve | None:
     """What decisions of a run paid, in steps as long as those of its learning curve; None if it does not say."""
     where, length = str(run.path), interval_length(run.protocol)
-    steps: dict[int, list[tuple[int, float]]] = {}
+    paid: dict[int, list[tuple[int, float]]] = {}
+    losses: dict[int, list[tuple[int, float]]] = {}
     for line in run.read_metrics("interval", having="reward_per_decision"):
         at = int(_number(line, "interactions", where))
-        steps.setdefault(-(-at // length), []).append((at, _number(line, "reward_per_decision", where)))
-    points = tuple((step[-1][0], fmean(reward for _, reward in step)) for _, step in sorted(steps.items()))
-    return PayCurve(label, points, evaluation, read_milestones(run)) if points else None
+        paid.setdefault(-(-at // length), []).append((at, _number(line, "reward_per_decision", where)))
+        for loss in line.get(FORESIGHT_LOSSES, ()):
+            losses.setdefault(-(-at // length), []).append((at, loss))
+    points = tuple((step[-1][0], fmean(reward for _, reward in step)) for _, step in sorted(paid.items()))
+    foresight = tuple((step[-1][0], foreseen([loss for _, loss in step])) for _, step in sorted(losses.items()))
+    return PayCurve(label, points, foresight, evaluation, read_milestones(run)) if points else None
 
 
 def read_epochs(run: RunDirectory, label: str, evaluation: float | None) -> EpochCurve | None:
@@ -114,6 +130,13 @@ def read_milestones(run: RunDirectory) -> tuple[tuple[int, float], ...]:
     where = str(run.path)
     lines = run.read_metrics("evaluation", having="interactions")
     return tuple((int(_number(line, "interactions", where)), _number(line, "mean_return", where)) for line in lines)
+
+
+def read_evaluations(run: RunDirectory) -> Evaluations:
+    """All evaluations of a run, finished or not."""
+    result = run.read_result()
+    end = None if result is None else (int(result["interactions"]), float(result["score"]))
+    return Evaluations(read_milestones(run), end)
 
 
 def points_of_intervals(metrics: Iterable[Mapping[str, Any]], where: str = "the run") -> tuple[RunPoint, ...]:

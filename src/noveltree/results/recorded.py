@@ -10,7 +10,7 @@ from pathlib import Path
 from noveltree.benchmark.directory import PLAN
 from noveltree.errors import InputError
 from noveltree.results.comparable import Group, check_unique, group_trials, settings_in_words
-from noveltree.results.curves import RunCurve, read_curve
+from noveltree.results.curves import Evaluations, RunCurve, read_curve, read_evaluations
 from noveltree.results.published_agents import published_agents
 from noveltree.results.published_planners import other_planners
 from noveltree.results.scores import AgentScores, Results, agents_of
@@ -34,6 +34,9 @@ class LearningCurves:
     """In what its conditions are not those of the others, in words; empty if they are."""
     game: str
     runs: tuple[RunCurve, ...]
+    """Those in which episodes have ended, as in short training not all do."""
+    evaluations: tuple[Evaluations, ...] = ()
+    """Of all runs."""
 
 
 @dataclass(slots=True)
@@ -151,13 +154,17 @@ def _agent(of: Group, group: Sequence[RecordedTrial]) -> AgentScores | None:
 
 def _curves(groups: Mapping[Group, Sequence[RecordedTrial]], records: Records) -> Iterator[LearningCurves]:
     for of, group in groups.items():
-        by_game: dict[str, list[RunCurve]] = {}
+        curves: dict[str, list[RunCurve]] = {}
+        evaluations: dict[str, list[Evaluations]] = {}
         for trial in group:
+            if trial.protocol.learning is not None:
+                evaluations.setdefault(trial.protocol.game, []).append(read_evaluations(trial.run))
             curve = read_curve(trial.run, f"{trial.label}, seed {trial.run.seed}", trial.mean)
             if curve is None:
                 continue
-            by_game.setdefault(trial.protocol.game, []).append(curve)
+            curves.setdefault(trial.protocol.game, []).append(curve)
             if curve.lost:
                 records.lost_intervals.append(f"{trial.run.path} ({', '.join(map(str, curve.lost))})")
-        for game, runs in by_game.items():
-            yield LearningCurves(of.name, group[0].protocol.agent, of.differs, game, tuple(runs))
+        for game, evaluated in evaluations.items():
+            runs = tuple(curves.get(game, ()))
+            yield LearningCurves(of.name, group[0].protocol.agent, of.differs, game, runs, tuple(evaluated))

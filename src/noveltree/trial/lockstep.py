@@ -23,6 +23,7 @@ from noveltree.episodes import Episode
 from noveltree.errors import InputError
 from noveltree.learning.deployment import Deployment, digest_of
 from noveltree.learning.experience import CriticalPath, joined
+from noveltree.learning.foresight import FORESIGHT, FORESIGHT_LOSSES
 from noveltree.learning.learner import Losses
 from noveltree.learning.schedule import Interval, Schedule
 from noveltree.learning.settings import LockstepSettings
@@ -126,6 +127,11 @@ class Lockstep:
         trial.tracker.spent = trial.tracker.replayed = self._interactions
         trial.tracker.pays = tuple(
             line["reward_per_decision"] for line in trial.run.read_metrics("interval", having="reward_per_decision")
+        )
+        trial.tracker.foresight = tuple(
+            loss
+            for line in trial.run.read_metrics("interval", having=FORESIGHT_LOSSES)
+            for loss in line[FORESIGHT_LOSSES]
         )
 
     def train(self) -> None:
@@ -327,6 +333,7 @@ class Lockstep:
         reward = state.reward / state.decisions
         tracker.last_return, tracker.verdict, tracker.returns = mean, verdict, ()
         tracker.pays = (*tracker.pays, reward)
+        tracker.foresight = (*tracker.foresight, *losses.get(FORESIGHT, ()))
         losses |= {name: [total / count] for name, (total, count) in state.losses.items() if count}
         state.decisions, state.reward, state.losses = 0, 0.0, {}
         self._trial.add_metrics(

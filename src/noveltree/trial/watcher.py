@@ -33,6 +33,8 @@ class Progress:
     """Batches that networks were trained on, and those that they will be, if they are trained once."""
     pays: tuple[float, ...] = ()
     """What a decision paid in each interval so far, where episodes are longer than intervals."""
+    foresight: tuple[float, ...] = ()
+    """The loss of the policy on what was new in each interval so far, before it was trained on it."""
 
 
 def _ignore(told: Any) -> None:
@@ -62,6 +64,7 @@ class Tracker:
         self.verdict: Verdict | None = None
         self.trained: tuple[int, int] | None = None
         self.pays: tuple[float, ...] = ()
+        self.foresight: tuple[float, ...] = ()
 
     def add_interactions(self, interactions: int) -> None:
         """Count interactions as they are spent."""
@@ -85,5 +88,6 @@ class Tracker:
                 verdict=self.verdict,
                 trained=self.trained,
                 pays=self.pays,
+                foresight=self.foresight,
             )
         )
