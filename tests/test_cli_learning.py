@@ -229,6 +229,22 @@ def test_resuming_takes_what_is_of_this_machine_and_refuses_what_is_of_the_run(c
             "The policy targets 'softmax' are not for alphazero: what it knows of actions are visits.",
         ),
         (
+            *(["corridor", "--agent", "pi-iw", "--set", "learning.returns.largest=10"], 2),
+            "pi-iw asks for no value, so that no returns are learnt: leave learning.returns as it is.",
+        ),
+        (
+            *(["corridor", "--agent", "alphazero", "--set", "learning.returns=null"], 2),
+            "alphazero needs a value head: leave learning.returns as it is.",
+        ),
+        (
+            *(["corridor", "--agent", "pi-iw-plus", "--set", "learning.returns.largest=1e39"], 2),
+            "learning.returns.largest 1e+39: input should be less than or equal to 1000000000000.",
+        ),
+        (
+            *(["corridor", "--agent", "pi-hiw", "--set", "learning.batch=1"], 2),
+            "a batch has at least 2 transitions; choose a larger learning.batch, or learning.normalisation=none.",
+        ),
+        (
             ["corridor", "--preset", "junyent-2019"],
             2,
             "The preset junyent-2019 of training is for pi-iw, not for n-cpl.",

@@ -171,6 +171,7 @@ RISK_AVERSE = {"risk_averse": "parent", "tie_breaking": "longest-branch"}
         ("bandres-2018-ra-101", {**BANDRES, **COUNTED, **RISK_AVERSE, "budget": 101.0, "subtables": None}),
         ("bandres-2018-ra-3300", {**BANDRES, **COUNTED, **RISK_AVERSE, "budget": 3_300.0}),
         ("bandres-2018-ns-ra-107", {**BANDRES, **COUNTED, **RISK_AVERSE, "budget": 107.0, "subtables": True}),
+        ("bandres-2018-ns-ra-3400", {**BANDRES, **COUNTED, **RISK_AVERSE, "budget": 3_400.0, "subtables": True}),
         (
             "lipovetzky-2015",
             {
@@ -196,7 +197,7 @@ def test_a_preset_has_the_settings_of_its_paper(preset: str, expected: dict[str,
 def test_the_presets_are_these() -> None:
     assert sorted(PRESETS) == [
         *("bandres-2018", "bandres-2018-103", "bandres-2018-32s", "bandres-2018-4100"),
-        *("bandres-2018-ns-ra-107", "bandres-2018-ra-101", "bandres-2018-ra-3300"),
+        *("bandres-2018-ns-ra-107", "bandres-2018-ns-ra-3400", "bandres-2018-ra-101", "bandres-2018-ra-3300"),
         *("junyent-2021", "lipovetzky-2015", "machado-2018", "otoole-2021"),
     ]
 

@@ -32,7 +32,19 @@ def _pong() -> Protocol:
     return make_protocol("pong", agent="n-cpl", budget=10, max_frames=300, learning=learning)
 
 
-CASES = {"pong-n-cpl-trial": _pong, "corridor-n-cpl-trial": lambda: small_protocol(interactions=3_000)}
+def _in_lockstep(game: str, agent: str, interactions: int, **chosen: Any) -> Protocol:
+    """An agent that learns in lockstep, by its own settings: two intervals, two episodes of evaluation."""
+    schedule = {"interactions": interactions, "interval": interactions // 2}
+    learning = {"schedule": schedule, "loop": {"lanes": 2}, "evaluation_episodes": 2}
+    return make_protocol(game, agent=agent, budget=10, learning=learning, **chosen)
+
+
+CASES = {
+    "pong-n-cpl-trial": _pong,
+    "corridor-n-cpl-trial": lambda: small_protocol(interactions=3_000),
+    "pong-pi-iw-plus-trial": lambda: _in_lockstep("pong", "pi-iw-plus", 1_600, max_frames=300),
+    "corridor-n-cpl-plus-trial": lambda: _in_lockstep("corridor", "n-cpl-plus", 3_000),
+}
 
 
 def run(case: str, directory: Path) -> dict[str, Any]:

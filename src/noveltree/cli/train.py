@@ -174,13 +174,21 @@ def _pays(pays: Sequence[float]) -> str:
     return f"{statistics.fmean(pays[-_LATEST:]):,.4g} per decision"
 
 
+def _word(accepted: bool) -> str:
+    return "accepted" if accepted else "rejected"
+
+
 class _Session:
     """Training on the command line: its progress and its result."""
 
     def __init__(self, directory: Path, protocol: Protocol, seed: int) -> None:
         self._directory, self._protocol, self._seed = directory, protocol, seed
         self._budget = protocol.training_interactions
-        self._evaluated = flat_settings(protocol).get("learning.evaluation_episodes")
+        settings = flat_settings(protocol)
+        self._evaluated = settings.get("learning.evaluation_episodes")
+        in_turn = settings.get("learning.loop.kind") != "pretraining"
+        self._tests = in_turn and settings["learning.schedule.p_value"] > 0
+        """Whether changes of networks are accepted or rejected."""
         self._started: tuple[float, int] | None = None
         """When the first interactions were reported, and how many of them were played in this life of the run."""
         self._training_since: tuple[float, int] | None = None
@@ -242,8 +250,8 @@ class _Session:
         mean = f"{sum(progress.returns) / len(progress.returns):,.5g}" if progress.returns else "-"
         before = ""
         if progress.last_return is not None and progress.verdict is not None:
-            word = "accepted" if progress.verdict.accepted else "rejected"
-            before = f" (before: {progress.last_return:,.5g}, {word})"
+            word = f", {_word(progress.verdict.accepted)}" if self._tests else ""
+            before = f" (before: {progress.last_return:,.5g}{word})"
         episodes = len(progress.returns)
         if progress.stage == "evaluating":
             self._line.update(
@@ -282,12 +290,11 @@ class _Session:
         )
 
     def _report_interval(self, line: dict[str, Any]) -> None:
-        verdict = "accepted" if line["accepted"] else "rejected"
-        test = f" (p = {line['p_value']:.3f})" if line["p_value"] is not None else ""
         mean = "no episode ended"
         if line["episodes"]:
-            of = counted(line["episodes"], "episode")
-            mean = f"mean return {line['mean_return']:,.10g} of {of}, {verdict}{test}"
+            mean = f"mean return {line['mean_return']:,.10g} of {counted(line['episodes'], 'episode')}"
+            mean += f", {_word(line['accepted'])}" if self._tests else ""
+            mean += f" (p = {line['p_value']:.3f})" if line["p_value"] is not None else ""
         if "reward_per_decision" in line:
             mean = f"{line['reward_per_decision']:,.4g} per decision, {mean}"
         foresight = line.get(FORESIGHT_LOSSES)

@@ -25,7 +25,9 @@ class ReturnSettings(SettingsModel):
 
     discount: float = Field(default=0.99, ge=0, le=1, description="weight of what is one time step later")
     supports: int = Field(default=301, ge=2, description="numbers that the distribution is over")
-    largest: float = Field(default=300.0, gt=0, description="the largest of them; the smallest is its negative")
+    largest: float = Field(
+        default=300.0, gt=0, le=1e12, description="the largest of them; the smallest is its negative"
+    )
     weight: float = Field(default=1.0, gt=0, description="of the value's loss beside the policy's")
 
 
@@ -77,6 +79,11 @@ class PiSettings(LearnerSettings):
 
     def check(self) -> None:
         super().check()
+        if self.batch < 2 and self.normalisation == "renormalised":
+            raise InputError(
+                "Batch renormalisation takes the mean of a batch, so that a batch has at least 2 transitions; "
+                "choose a larger learning.batch, or learning.normalisation=none."
+            )
         if self.loop.kind != "lockstep":
             raise InputError("This agent learns from every decision, so it is trained in the loop 'lockstep' only.")
         if max(self.batch, self.warm_up) > self.retention.transitions:

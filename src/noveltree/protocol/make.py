@@ -12,8 +12,9 @@ from typing import Any
 from noveltree.agents import Agent, Settings, get_agent
 from noveltree.errors import InputError, UnknownNameError
 from noveltree.features import PRECISION, default_features, learn_ranges
+from noveltree.learning import PiSettings
 from noveltree.learning.settings import LearnerSettings
-from noveltree.lookahead import check_chance
+from noveltree.lookahead import VALUE, check_chance
 from noveltree.protocol.auto import AUTO, AutoChoice, choose_agent
 from noveltree.protocol.choices import Choices, read_choices
 from noveltree.protocol.hashing import FIRST_EDITION
@@ -188,6 +189,9 @@ def _check_fit(chosen: Choices, kind: SimulatorKind, game: str, agent: Agent) ->
         raise InputError(
             f"The policy targets {targets.kind!r} are not for {agent.name}: what it knows of actions are {counted}."
         )
+    if isinstance(chosen.learning, PiSettings) and (chosen.learning.returns is None) == (VALUE in agent.heads):
+        wrong = "needs a value head" if VALUE in agent.heads else "asks for no value, so that no returns are learnt"
+        raise InputError(f"{agent.name} {wrong}: leave learning.returns as it is.")
 
 
 def _fitting(usual: Choices, kind: SimulatorKind, agent: Agent, chosen: Choices) -> Choices:

@@ -125,6 +125,10 @@ PRESETS: dict[str, Preset] = {
         "Bandres et al. 2018 (NS+RA RIW): risk averse with novelty subtables, the 107 interactions that 0.5 s were",
         Choices(budget=107.0, visits="counted", subtables=True, **_BANDRES, **_RISK_AVERSE),
     ),
+    "bandres-2018-ns-ra-3400": Preset(
+        "Bandres et al. 2018 (NS+RA RIW): risk averse with subtables, the 3,400 interactions that 32 s were",
+        Choices(budget=3_400.0, visits="counted", subtables=True, **_BANDRES, **_RISK_AVERSE),
+    ),
     "lipovetzky-2015": Preset(
         "Lipovetzky et al. 2015 (IW(1)): 150,000 frames per decision in steps of 5, all 18 actions, RAM",
         Choices(

@@ -42,6 +42,7 @@ from noveltree.speed.emulator import time_raw_calls
 from noveltree.speed.lockstep import in_the_middle, measure_lockstep
 from noveltree.tree import Node
 from noveltree.trial import read_deployment
+from noveltree.wording import counted
 
 #: Raw calls that are timed after every decision.
 _RAW_CALLS = 25
@@ -249,8 +250,13 @@ class _Measurement:
         played = [play.decisions[warm_up:] for play in plays]
         self.decisions = sum(len(decisions) for decisions in played)
         self.interactions = sum(decision.interactions for decisions in played for decision in decisions)
-        if not self.interactions:
+        if not self.decisions:
             raise InputError(f"All episodes are over after {warm_up} decisions, so that none is left to measure.")
+        if not self.interactions:
+            raise InputError(
+                f"All that {counted(self.decisions, 'decision')} looked at was known from the decisions before, so "
+                "that there is nothing to measure: choose more --decisions."
+            )
         #: CPU seconds of a raw call.
         self.raw = self._raw_seconds / self._raw_calls
         self.ratio = self.seconds / self.interactions / self.raw
