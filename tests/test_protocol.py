@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from noveltree.agents import AGENTS
+from noveltree.agents import AGENTS, get_agent
 from noveltree.episodes import End
 from noveltree.errors import InputError, RecordError, UnknownNameError
 from noveltree.learning import LearningSettings
@@ -192,6 +192,23 @@ RISK_AVERSE = {"risk_averse": "parent", "tie_breaking": "longest-branch"}
 def test_a_preset_has_the_settings_of_its_paper(preset: str, expected: dict[str, object]) -> None:
     protocol = make_protocol("pong", preset=preset)
     assert {name: getattr(protocol, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("spelling", "name"),
+    [
+        *[
+            ("RIW_C", "riw-c"),
+            ("IW(1)", "iw1"),
+            ("p-IW(1)", "p-iw"),
+            ("pi-IW(1)", "pi-iw"),
+            ("pi-IW(1)+", "pi-iw-plus"),
+        ],
+        *[("pi-HIW(n, 1)", "pi-hiw"), ("pi-HIW(n,1)", "pi-hiw"), ("N-CPL+", "n-cpl-plus"), ("2BFS", "2bfs")],
+    ],
+)
+def test_agents_are_known_in_the_spelling_of_the_papers(spelling: str, name: str) -> None:
+    assert get_agent(spelling).name == name
 
 
 def test_the_presets_are_these() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from noveltree.agents.agent import PAPER_BUDGET as PAPER_BUDGET
 from noveltree.agents.agent import Agent as Agent
 from noveltree.agents.learners import ALPHAZERO, CPL, N_CPL, N_CPL_D, N_CPL_PLUS, PI_HIW, PI_IW, PI_IW_PLUS, VAE_IW
@@ -22,8 +24,9 @@ AGENTS: dict[str, Agent] = {
 
 
 def get_agent(name: str) -> Agent:
-    """The agent called `name`; `RIW_C` and `riw-c` are the same."""
-    try:
-        return AGENTS[name.strip().lower().replace("_", "-").replace("(", "").replace(")", "")]
-    except KeyError:
-        raise UnknownNameError("agent", name, AGENTS) from None
+    """The agent called `name`, in the papers' spelling, too: `RIW_C`, `IW(1)` and `pi-IW(1)+` are known."""
+    spelt = name.strip().lower().replace("_", "-").replace("+", "-plus")
+    for known in (re.sub(r"[()]", "", spelt), re.sub(r"\((n, ?)?1\)", "", spelt)):
+        if known in AGENTS:
+            return AGENTS[known]
+    raise UnknownNameError("agent", name, AGENTS)
