@@ -110,11 +110,11 @@ class _Rewarding:
         pass
 
 
-def _persistent_at(events: str, caution: int) -> str:
+def _persistent_at(events: str, caution: int = 0, safe_steps: int = 0, patience: int | None = None) -> str:
     """The time steps of a walk along the events at which rollouts are persistent, as crosses."""
     world = _Rewarding(events)
     lookahead = Lookahead(world, world.start(), base_policy=UNIFORM, termination_cost=0.0)
-    actions, seen = PersistentActions(AllActions(), caution), ""
+    actions, seen = PersistentActions(AllActions(), caution, safe_steps, patience), ""
     for _ in events:
         actions.begin(lookahead)
         actions.begin(lookahead)  # a decision that was cut off is begun again
@@ -163,11 +163,24 @@ def test_while_no_way_is_known_that_is_long_enough_rollouts_are_not_persistent()
     assert _persistent_if_known(0, safe_steps=1, lives=0)
 
 
-def test_persistence_that_asks_what_is_safe_has_to_know_how_long() -> None:
-    settings = get_agent("riw-d").settings(features="atoms", persistence="if-safe")
+def test_who_lives_on_without_a_known_way_and_without_a_reward_looks_far_again() -> None:
+    # No subtree is kept here, so that no way is known. Three time steps without an event are enough.
+    asks = {"safe_steps": 1, "patience": 3}
+    assert _persistent_at("........", **asks) == "...xxxxx"
+    assert _persistent_at("..+.....", **asks) == "......xx"
+    assert _persistent_at("....-...", **asks) == "...xx..."
+    assert _persistent_at("..+.-...", **asks) == "........"
+    # The caution lasts longer.
+    assert _persistent_at("-.......", **asks, caution=5) == "......xx"
+    assert _persistent_at("........", safe_steps=1) == "........"
+
+
+@pytest.mark.parametrize("persistence", ["if-safe", "if-safe-or-idle"])
+def test_persistence_that_asks_what_is_safe_has_to_know_how_long(persistence: str) -> None:
+    settings = get_agent("riw-d").settings(features="atoms", persistence=persistence)
     with pytest.raises(InputError, match="choose --safe-steps, too"):
         action_set(settings)
-    actions = action_set(get_agent("riw-d").settings(features="atoms", persistence="if-safe", safe_steps=3))
+    actions = action_set(get_agent("riw-d").settings(features="atoms", persistence=persistence, safe_steps=3))
     world = _Rewarding("...-")
     lookahead = Lookahead(world, world.start(), base_policy=UNIFORM, termination_cost=0.0)
     actions.begin(lookahead)
@@ -201,6 +214,30 @@ def test_caution_goes_on_where_it_was() -> None:
             PersistentActions(AllActions(), 3).remember({"actions.loss": np.array([bad])}, lookahead)
     with pytest.raises(RecordError, match="remember nothing"):
         PersistentActions(AllActions()).remember({"actions.loss": np.array([2])}, lookahead)
+
+
+def test_patience_goes_on_where_it_was() -> None:
+    world = _Rewarding("-.+.....")
+    lookahead = Lookahead(world, world.start(), base_policy=UNIFORM, termination_cost=0.0)
+    actions = PersistentActions(AllActions(), safe_steps=1, patience=3)
+    assert actions.memory() == {}
+    for _ in range(4):
+        actions.begin(lookahead)
+        lookahead.expand(lookahead.root, 0)
+        lookahead.advance(0, keep=True)
+    memory = actions.memory()
+    assert {name: array.tolist() for name, array in memory.items()} == {"actions.loss": [1], "actions.paid": [3]}
+    again = PersistentActions(AllActions(), safe_steps=1, patience=3)
+    again.remember(memory, lookahead)
+    for part in (actions, again):  # at time step 4, one after the reward, both are patient still
+        part.begin(lookahead)
+        numbers: Any = ScriptedRng(0.1)
+        part.sample(lookahead.root, lookahead.root, rng=numbers)
+        assert not numbers.left
+    with pytest.raises(RecordError, match="When something was paid last"):
+        again.remember({"actions.paid": np.array([9])}, lookahead)
+    with pytest.raises(RecordError, match="remember nothing"):
+        PersistentActions(AllActions(), 3).remember({"actions.paid": np.array([2])}, lookahead)
 
 
 def test_a_game_with_many_ways_is_seen_farther_in_one_direction() -> None:

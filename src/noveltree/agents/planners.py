@@ -76,6 +76,10 @@ def _rollouts(
     return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates, node_type, actions)
 
 
+#: Time steps without a known way, a reward or the loss of a life, after which rollouts are persistent again.
+_PATIENCE = 30
+
+
 def action_set(settings: Settings) -> ActionSet:
     """What draws the actions of rollouts."""
     actions: ActionSet = LearntActions() if settings.actions == "learnt" else AllActions()
@@ -85,7 +89,8 @@ def action_set(settings: Settings) -> ActionSet:
         return PersistentActions(actions, settings.caution)
     if not settings.safe_steps:
         raise InputError("Where persistence asks what is safe, it has to know how long: choose --safe-steps, too.")
-    return PersistentActions(actions, settings.caution, settings.safe_steps)
+    patience = _PATIENCE if settings.persistence == "if-safe-or-idle" else None
+    return PersistentActions(actions, settings.caution, settings.safe_steps, patience)
 
 
 def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.0) -> tuple[Pruning, Backup]:

@@ -139,9 +139,10 @@ class Settings(SettingsModel):
         "whether rollouts draw all actions by the base policy alone, or those less that were often duplicates",
         default="all",
     )
-    persistence: Literal["none", "drawn", "if-safe"] = setting(
+    persistence: Literal["none", "drawn", "if-safe", "if-safe-or-idle"] = setting(
         "whether rollouts repeat their last action: none; drawn, each with a probability of its own, from 0 to 1; "
-        "if-safe, drawn in time steps that begin with a known way of so many safe steps",
+        "if-safe, drawn in time steps that begin with a known way of so many safe steps; if-safe-or-idle, also "
+        "where for 30 time steps nothing was paid and no life lost",
         default="none",
     )
     caution: int = setting(
