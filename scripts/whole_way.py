@@ -1,11 +1,12 @@
 r"""What agents score on the way, beside the authors' N-CPL after ten times as much: a table of faster-learning.md.
 
-    python scripts/whole_way.py experiments/faster-learning/long-3 --write docs/faster-learning.md:whole-way \
+    python scripts/whole_way.py experiments/faster-learning/short-3 --write docs/faster-learning.md:whole-way \
         --figure docs/whole-way.png --planners experiments/faster-learning/planners-1[78] --planner if-safe-cautious
 
 A cell has the mean over trials of their evaluations, how many trials, and in brackets the authors' mean return in
-the million that it is compared with. The last column is the share of the authors' way at the end. The figure has
-the authors' curves, these evaluations, and what the planner alone scored.
+the million that it is compared with. The last columns are the authors' mean return in their last million, and the
+share of their way from the first to the last as far as ours were trained. The figure has the authors' curves, these
+evaluations, and what the planner alone scored.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from reproduction import print_or_write
 
 #: Interactions of ours, and the authors' million that they are compared with.
 STAGES = {200_000: 2, 1_000_000: 5, 2_000_000: 20}
+_LAST = 20
 
 
 def main() -> None:
@@ -64,29 +66,34 @@ def evaluations(run: RunDirectory) -> dict[int, float]:
 
 def build_table(by_game: Mapping[str, Sequence[Mapping[int, float]]]) -> str:
     """One row per game, one column per stage."""
-    heads = [f"{stage:,} (authors' million {number})" for stage, number in STAGES.items()]
-    lines = [f"| game | {' | '.join(heads)} | share of the way |", f"| --- |{' ---: |' * (len(STAGES) + 1)}"]
-    above = dict.fromkeys(STAGES, 0)
+    stages = [stage for stage in STAGES if any(stage in each for runs in by_game.values() for each in runs)]
+    heads = [f"after {stage:,} (their million {STAGES[stage]})" for stage in stages]
+    lines = [
+        f"| game | {' | '.join(heads)} | their million {_LAST} | share of their way |",
+        f"| --- |{' ---: |' * (len(stages) + 2)}",
+    ]
+    above, at_the_end, shares = dict.fromkeys(stages, 0), 0, []
     for game in sorted(by_game, key=game_title):
-        cells = []
-        for stage, number in STAGES.items():
+        cells, mean = [], math.nan
+        for stage in stages:
             scores = [each[stage] for each in by_game[game] if stage in each]
-            theirs = _authors(game, number)
-            if not scores:
+            theirs = _authors(game, STAGES[stage])
+            if scores:
+                mean = statistics.fmean(scores)
+                above[stage] += mean >= theirs
+                bold = "**" if mean >= theirs else ""
+                cells.append(f"{bold}{mean:,.0f}{bold} of {len(scores)} ({theirs:,.0f})")
+            else:
                 cells.append(f"- ({theirs:,.0f})")
-                continue
-            mean = statistics.fmean(scores)
-            above[stage] += mean >= theirs
-            cells.append(
-                f"{'**' if mean >= theirs else ''}{mean:,.0f}{'**' if mean >= theirs else ''} "
-                f"of {len(scores)} ({theirs:,.0f})"
-            )
-        last = [each[max(STAGES)] for each in by_game[game] if max(STAGES) in each]
-        way = authors_way(game)
-        share = "-" if way is None or not last else f"{way.share(statistics.fmean(last)):.0%}"
-        lines.append(f"| {game_title(game)} | {' | '.join(cells)} | {share} |")
-    counts = " | ".join(f"{above[stage]} games" for stage in STAGES)
-    lines.append(f"| at least the authors' | {counts} | |")
+        way, last = authors_way(game), _authors(game, _LAST)
+        assert way is not None, "the authors trained in all development games"
+        at_the_end += mean >= last
+        shares.append(way.share(mean))
+        lines.append(f"| {game_title(game)} | {' | '.join(cells)} | {last:,.0f} | {shares[-1]:.0%} |")
+    counts = " | ".join(f"{above[stage]} games" for stage in stages)
+    lines.append(
+        f"| at least theirs | {counts} | {at_the_end} games | {statistics.fmean(shares):.0%} in the mean |"
+    )
     return "\n".join(lines)
 
 
