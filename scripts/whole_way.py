@@ -1,7 +1,7 @@
 r"""What agents score on the way, beside the authors' N-CPL after ten times as much: a table of faster-learning.md.
 
     python scripts/whole_way.py experiments/faster-learning/short-3 --write docs/faster-learning.md:whole-way \
-        --figure docs/whole-way.png --planners experiments/faster-learning/planners-1[78] --planner if-safe-cautious
+        --figure docs/whole-way.png --planners experiments/faster-learning/planners-20 --planner patient
 
 A cell has the mean over trials of their evaluations, how many trials, and in brackets the authors' mean return in
 the million that it is compared with. The last columns are the authors' mean return in their last million, and the

@@ -159,7 +159,7 @@ RIW_PLUS = dataclasses.replace(
         "lives": "one",
         "safe_steps": 10,
         "reward_weight": 0.97,
-        "persistence": "if-safe",
+        "persistence": "if-safe-or-idle",
         "caution": 100,
         "tie_breaking": "unseen-if-idle",
     },
