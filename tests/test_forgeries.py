@@ -404,7 +404,10 @@ def _(run: Path) -> None:
     forge_evaluated_from(run, 2)
 
 
-@forgery("the evaluation told twice in the metrics", "learner", REPLAY, "its evaluation is not that of the result")
+@forgery(
+    *("the evaluation told twice in the metrics", "learner", REPLAY),
+    "its evaluations on the way are not those of its episodes",
+)
 def _(run: Path) -> None:
     forge_lines(run, lambda lines: lines.insert(2, {**lines[-1], "mean_return": 100.0}))
 

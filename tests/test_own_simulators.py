@@ -639,10 +639,13 @@ class TestEntryPoints:
             make_protocol("gone")
 
 
-def test_states_that_cannot_be_stored_are_told_when_training_is_interrupted(tmp_path: Path) -> None:
+def test_states_that_cannot_be_stored_are_told_when_training_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("torch")
     from noveltree.trial import Progress, Watcher, train
 
+    monkeypatch.setattr("noveltree.trial.watcher._SECONDS_BETWEEN_REPORTS", 0.0)  # or the interval may end before
     write_line(tmp_path)
     learning = {"schedule": {"interactions": 2_000, "interval": 1_000}, "evaluation_episodes": 1}
     protocol = make_protocol(
