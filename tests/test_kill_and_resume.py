@@ -54,14 +54,15 @@ def assert_kills_leave_no_trace(
     found = found_intervals = attempt = 0
     # On a fast machine a trial may be over before; on a busy one nobody may live to see the second interval.
     while found < kills or found_intervals < intervals:
-        run, longest = directory / f"run{attempt}", longest_life * 2**attempt
+        assert attempt < 12, (found, found_intervals)
+        run, longest = directory / f"run{attempt}", longest_life
         options = ("--loop", loop, "--kills", str(kills * 5 // 4), "--longest-life", str(longest))
         killed = kill_and_resume(run, *options, "--seed", str(attempt))
         assert contents(run) == undisturbed
         found += killed.kills
         found_intervals += killed.intervals
         attempt += 1
-        assert attempt < 6, (found, found_intervals)
+        longest_life *= 1 if found_intervals >= intervals else 2
 
 
 def test_more_than_twenty_kills_leave_no_trace(tmp_path: Path, loop: str, undisturbed: dict[str, Any]) -> None:
