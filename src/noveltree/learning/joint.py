@@ -35,6 +35,8 @@ from noveltree.lookahead import POLICY, VALUE
 JOINT = "joint"
 #: How many transitions of episodes that are held out judge the values.
 _JUDGES = 600
+#: How many inputs the networks in training are asked about at once.
+_AT_ONCE = 1024
 _TRUNKS = {"mnih-2013": MNIH_2013, "mnih-2015": MNIH_2015}
 
 
@@ -161,9 +163,12 @@ class JointLearner(Learner):
         new = np.arange(max(0, held - self._new), held)
         if POLICY not in self._heads or not policies[new].any():
             return []
-        with torch.no_grad():
-            logits = self._average(torch.from_numpy(self.experience.inputs(new)))[POLICY]
-        return [float(_cross_entropy(logits, policies[new])) * len(new) / float(policies[new].sum())]
+        total = 0.0
+        for some in np.array_split(new, -(-len(new) // _AT_ONCE)):  # an interval may hold thousands
+            with torch.no_grad():
+                logits = self._average(torch.from_numpy(self.experience.inputs(some)))[POLICY]
+            total += float(_cross_entropy(logits, policies[some])) * len(some)
+        return [total / float(policies[new].sum())]
 
     def _step(
         self, numbers: NDArray[np.int64], policies: NDArray[np.float32], rng: np.random.Generator
