@@ -197,6 +197,60 @@ def test_other_memories_are_refused(memory: dict[str, np.ndarray]) -> None:
         UnseenIfIdle().remember(memory, lookahead)
 
 
+@pytest.mark.parametrize("dtype", KINDS)
+def test_what_was_not_seen_for_long_is_unseen_again(dtype: type, rng: np.random.Generator) -> None:
+    """(0, 0, 0), (1, 0, 0), (2, 0, 0): the last two pixels have always been 0, the first one no more."""
+    lookahead, select = lookahead_with((LEFT,), dtype=dtype), UnseenIfIdle(forgets_after=2)
+    start = lookahead.root.state
+    for _ in range(2):
+        select(lookahead.root, [0.0, None], rng)
+        select(lookahead.root, [0.0, None], rng)  # to choose again is not to stay longer
+        lookahead.advance(LEFT, keep=True)
+        grow(lookahead, (LEFT,))
+    left = lookahead.root.children[LEFT]
+    assert left is not None
+    left.state = start
+    assert select.unseen(lookahead.root, LEFT) == 0.0  # two time steps ago, before what comes now
+    select(lookahead.root, [0.0, None], rng)
+    assert select.unseen(lookahead.root, LEFT) == 0.95
+
+
+def test_forgetting_goes_on_from_a_memory(rng: np.random.Generator) -> None:
+    """An episode of 40 steps that is stored after every one chooses as one that never is."""
+    whole, stored = UnseenIfIdle(forgets_after=3), UnseenIfIdle(forgets_after=3)
+    lookahead = lookahead_with()
+    for _ in range(40):
+        again = UnseenIfIdle(forgets_after=3)
+        again.remember(stored.memory(), lookahead)
+        stored = again
+        for action in (LEFT, RIGHT):
+            grow(lookahead, (action,))
+            child = lookahead.root.children[action]
+            assert child is not None
+            child.state = State(rng.integers(4, size=(1, 3)).astype(np.uint8))
+        whole(lookahead.root, [0.0, 0.0], np.random.default_rng(0))
+        action = stored(lookahead.root, [0.0, 0.0], np.random.default_rng(0))
+        assert [whole.unseen(lookahead.root, each) for each in (LEFT, RIGHT)] == [
+            stored.unseen(lookahead.root, each) for each in (LEFT, RIGHT)
+        ]
+        lookahead.advance(action, keep=True)
+
+
+@pytest.mark.parametrize(
+    ("seen", "ages"),
+    [([0], None), ([0], [0, 0]), ([3 * 256], [0]), ([-1], [0]), ([0], [1]), ([0], [-1])],
+    ids=["no ages", "more ages", "no such place", "no place", "older than the episode", "of the future"],
+)
+def test_other_memories_of_what_was_seen_lately_are_refused(seen: list[int], ages: list[int] | None) -> None:
+    lookahead = lookahead_with((LEFT,))
+    lookahead.advance(LEFT, keep=True)
+    memory = {"seen": np.array(seen, dtype=np.int32)}
+    if ages is not None:
+        memory["seen.ages"] = np.array(ages, dtype=np.int32)
+    with pytest.raises(RecordError, match="What the episode has seen"):
+        UnseenIfIdle(forgets_after=100).remember(memory, lookahead)
+
+
 def test_the_memory_of_many_numbers_is_bounded(rng: np.random.Generator) -> None:
     """Where values never come again, as those of noise, in the end hardly anything is unseen."""
     select, lookahead = UnseenIfIdle(), lookahead_with((LEFT,), (RIGHT,))

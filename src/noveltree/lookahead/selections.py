@@ -17,6 +17,9 @@ from noveltree.lookahead.action_selection import (
 from noveltree.lookahead.fresh_subtree import FreshSubtree
 from noveltree.lookahead.unseen import UnseenIfIdle
 
+#: Time steps after which what an episode has seen is unseen again, where it forgets.
+_LATELY = 100
+
 #: How the action to execute is chosen, by how ties are broken; made anew for every episode, which it may remember.
 SELECTIONS: dict[str, Callable[[], ActionSelection]] = {
     "random": lambda: best_action(random_tie),
@@ -24,6 +27,7 @@ SELECTIONS: dict[str, Callable[[], ActionSelection]] = {
     "fresh-subtree": FreshSubtree,
     "fresh-if-idle": lambda: FreshSubtree(where_it_pays=larger_subtree),
     "unseen-if-idle": UnseenIfIdle,
+    "unseen-lately-if-idle": lambda: UnseenIfIdle(forgets_after=_LATELY),
     "policy": lambda: best_action(by_policy),
     "longest-branch": lambda: best_action(longest_branch),
     "softmax": lambda: softmax_action(TEMPERATURE),
