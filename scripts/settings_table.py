@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from noveltree.agents import AGENTS, Settings
+from noveltree.agents import AGENTS, RetiredSettings, Settings
 from noveltree.benchmark.suite import Suite
 from noveltree.cli.options import CONDITIONS, PLANNING
 from noveltree.declarations import has_shortcut, kind_of, option_of, parts_of, role_of, walk
@@ -49,7 +49,7 @@ def settings_page() -> str:
     of_protocol = [
         _row(name, _default_of(name, field), field, option=name in options)
         for name, field in Protocol.model_fields.items()
-        if not parts_of(field.annotation)
+        if name not in RetiredSettings.model_fields and not parts_of(field.annotation)
     ]
     of_suite = [
         [f"`{name}`", _default(field), str(field.description)] for name, field in Suite.model_fields.items()

@@ -396,7 +396,7 @@ def test_a_disk_that_is_full_keeps_the_episodes_before(cli: Cli, monkeypatch: py
         (
             ["corridor", "--tie-breaking", "coin"],
             2,
-            "Unknown tie-breaking 'coin'. Known: fresh-if-idle, fresh-subtree, larger-subtree, longest-branch, "
+            "Unknown tie-breaking 'coin'. Known: larger-subtree, longest-branch, "
             "policy, product, random, softmax, unseen-if-idle, unseen-lately-if-idle.",
         ),
         (["corridor", "--budget", "0"], 2, "Invalid value for '--budget'"),

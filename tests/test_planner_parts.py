@@ -1,22 +1,20 @@
-"""What RIW gains from, each by hand: a cap on rollouts, weighted rewards, duplicates that are left out."""
+"""What RIW gains from, each by hand: weighted rewards, duplicates that are left out, one life."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 
 from noveltree.agents import get_agent
-from noveltree.errors import InputError
 from noveltree.lookahead import (
     Duplicates,
     LeafValues,
     MarkedNode,
-    MeanLeaves,
     NoPruning,
     OneLife,
     PlanningValues,
@@ -25,7 +23,7 @@ from noveltree.lookahead import (
 )
 from noveltree.protocol import make_protocol, play_episode
 from noveltree.records import read_episode
-from noveltree.simulators import Corridor, State, Transition
+from noveltree.simulators import State, Transition
 from noveltree.tree import UNIFORM, Lookahead, Node, Probabilities
 from tests.support.worlds import BINARY, ScriptedRng, TableState, TableWorld, grow, tree_of
 
@@ -56,26 +54,6 @@ class TestWeightedRewards:
         world = TableWorld([[(1, 0.0)], [(2, 0.0)], [(3, 8.0)], [(3, 0.0)]], frozenset({3}))
         lookahead = grow(world, Rollouts(NoPruning(), 100, LeafValues()), 3, np.random.default_rng(0))
         assert LeafValues(reward_weight=0.5).action_values(lookahead) == [2.0]
-
-
-class TestCap:
-    def test_a_rollout_generates_so_many_nodes_and_a_later_one_goes_on_there(self) -> None:
-        # Always left: two new nodes, two more below them, and the fifth below those.
-        planner = Rollouts(NoPruning(), 100, LeafValues(), cap=2)
-        lookahead = grow(ROAD, planner, 5, ScriptedRng(*[0.0] * 14))
-        assert set(tree_of(lookahead)) == {(0,) * depth for depth in range(6)}
-        assert not any(node.solved for node in lookahead.nodes())
-
-    def test_the_draws_show_where_rollouts_begin_anew(self) -> None:
-        # Left and left; then right, from the root again, and left.
-        planner = Rollouts(NoPruning(), 100, LeafValues(), cap=2)
-        lookahead = grow(ROAD, planner, 4, ScriptedRng(0.0, 0.0, 0.0, 0.9, 0.0, 0.0))
-        assert set(tree_of(lookahead)) == {(), (0,), (0, 0), (1,), (1, 0)}
-
-    def test_a_rollout_that_ends_by_itself_is_solved_there(self) -> None:
-        planner = Rollouts(NoPruning(), 100, LeafValues(), cap=2)
-        lookahead = grow(BINARY, planner, 2, ScriptedRng(0.0, 0.0))
-        assert tree_of(lookahead)[0, 0].solved
 
 
 class TestDuplicates:
@@ -129,70 +107,6 @@ class TestDuplicates:
             children = [sum(child is not None for child in node.children) for node in lookahead.nodes()]
             superfluous.append(sum(count - 1 for count in children if count > 1))
         assert superfluous[1] <= superfluous[0] / 2
-
-
-class TestMeanLeaves:
-    """0 -left-> 1 (+1) -left-> 3 (+4), -right-> 4; 0 -right-> 2 (+2). Leaves 3, 4 and 2 are worth 10, 20 and 9.
-
-    The best way left pays 1 + 4; its leaves are worth 15 in the mean. Right pays 2, and its leaf is worth 9.
-    """
-
-    WORLD = TableWorld([[(1, 1.0), (2, 2.0)], [(3, 4.0), (4, 0.0)], *[[(5, 0.0)] * 2] * 4])
-    WORTH: ClassVar = {2: 9.0, 3: 10.0, 4: 20.0}
-
-    @pytest.fixture
-    def lookahead(self) -> Lookahead:
-        lookahead = Lookahead(self.WORLD, self.WORLD.start(), base_policy=UNIFORM, termination_cost=0.0)
-        left = lookahead.expand(lookahead.root, LEFT)
-        for node, action in ((left, LEFT), (left, RIGHT), (lookahead.root, RIGHT)):
-            lookahead.expand(node, action)
-        for node in lookahead.nodes():
-            node.termination_cost = self.WORTH.get(node.state.name, 99.0)  # type: ignore[attr-defined]
-        return lookahead
-
-    def test_rewards_are_the_best_and_leaves_the_mean(self, lookahead: Lookahead) -> None:
-        assert LeafValues().action_values(lookahead) == [1.0 + 20.0, 2.0 + 9.0]
-        assert MeanLeaves().action_values(lookahead) == [1.0 + 4.0 + 15.0, 2.0 + 9.0]
-
-    def test_so_is_the_value_of_every_node(self, lookahead: Lookahead) -> None:
-        MeanLeaves().action_values(lookahead)
-        assert {path: node.value for path, node in tree_of(lookahead).items()} == {
-            (): 5.0 + (10.0 + 20.0 + 9.0) / 3,
-            (0,): 4.0 + 15.0,
-            (1,): 9.0,
-            (0, 0): 10.0,
-            (0, 1): 20.0,
-        }
-
-    def test_both_are_discounted(self, lookahead: Lookahead) -> None:
-        values = MeanLeaves(LeafValues(discount=0.5)).action_values(lookahead)
-        assert values == [1.0 + 0.5 * 4.0 + 0.25 * 15.0, 2.0 + 0.5 * 9.0]
-
-    def test_leaves_where_a_life_is_lost_count(self, lookahead: Lookahead) -> None:
-        """One of the two leaves left is worth nothing, the other 10: 5 in the mean."""
-        tree_of(lookahead)[0, 1].novel = False
-        lost = LeafValues(pruned=lambda lookahead, discount: lambda node: 0.0)
-        assert MeanLeaves(lost).action_values(lookahead) == [1.0 + 4.0 + 5.0, 2.0 + 9.0]
-
-    def test_where_leaves_are_worth_nothing_it_is_the_paper_s(self, lookahead: Lookahead) -> None:
-        for node in lookahead.nodes():
-            node.termination_cost = 0.0
-        assert MeanLeaves().action_values(lookahead) == LeafValues().action_values(lookahead) == [5.0, 2.0]
-
-    def test_an_action_that_was_not_tried_has_no_value(self) -> None:
-        lookahead = Lookahead(self.WORLD, self.WORLD.start(), base_policy=UNIFORM, termination_cost=0.0)
-        assert MeanLeaves().action_values(lookahead) == [None, None]
-        lookahead.expand(lookahead.root, RIGHT)
-        assert MeanLeaves().action_values(lookahead) == [None, 2.0]
-
-    def test_it_is_chosen_by_a_setting(self) -> None:
-        protocol = make_protocol("corridor", agent="n-cpl-plus", leaf_values="mean")
-        planner = get_agent("n-cpl-plus").assemble(Corridor().start(), protocol.settings())
-        assert isinstance(planner, Rollouts)
-        assert isinstance(planner.backup, MeanLeaves)
-        for leaving_out in ({"pruned_leaves": "left-out"}, {"exact_duplicates": True}):
-            with pytest.raises(InputError, match="A mean of all leaves leaves none out"):
-                make_protocol("corridor", agent="riw-c", leaf_values="mean", **leaving_out)
 
 
 class MortalState(TableState):
@@ -255,35 +169,6 @@ class TestOneLife:
             node.termination_cost = 4.0
         life = OneLife(NoPruning())
         assert LeafValues(pruned=life.worths).action_values(lookahead) == [0.0, 5.0]
-
-    def test_a_life_may_cost_what_some_actions_pay_in_the_mean(self) -> None:
-        """The four actions of the lookahead pay 0, 1, 0 and 0: a quarter in the mean."""
-        lookahead, _ = self.planned(self.WORLD)
-        life = OneLife(NoPruning(), price=8.0)
-        assert LeafValues(pruned=life.worths, ends=life.ends).action_values(lookahead) == [-2.0, 1.0]
-
-    def test_the_last_life_costs_as_much(self) -> None:
-        """As above, but the episode is over in state 1, and left pays 3: in the mean 1, and a life costs 8."""
-        world = MortalWorld(
-            table=[[(1, 3.0), (2, 1.0)], [(1, 0.0), (1, 0.0)], [(2, 0.0), (2, 0.0)]],
-            terminal=frozenset({1}),
-            alive=[1, 0, 1],
-        )
-        lookahead, values = self.planned(world)
-        assert values == [3.0, 1.0]
-        life = OneLife(NoPruning(), price=8.0)
-        assert LeafValues(pruned=life.worths, ends=life.ends).action_values(lookahead) == [3.0 - 8.0, 1.0]
-
-    def test_where_actions_cost_something_a_life_costs_nothing(self) -> None:
-        world = MortalWorld(table=[[(1, 0.0), (2, -1.0)], [(1, 0.0)] * 2, [(2, 0.0)] * 2], alive=[2, 1, 2])
-        lookahead, _ = self.planned(world)
-        life = OneLife(NoPruning(), price=8.0)
-        assert LeafValues(pruned=life.worths, ends=life.ends).action_values(lookahead) == [0.0, -1.0]
-
-    def test_a_price_without_one_life_is_refused(self) -> None:
-        with pytest.raises(InputError, match="A life has a price where lookaheads end with it: choose --lives one"):
-            make_protocol("corridor", agent="riw-c", price_of_life=10.0)
-        assert make_protocol("corridor", agent="riw-plus", price_of_life=10.0).price_of_life == 10.0
 
     def test_with_the_rules_of_bandres_too(self) -> None:
         life = OneLife(NoPruning())

@@ -397,7 +397,7 @@ def test_a_budget_that_makes_no_sense_is_refused(choices: dict[str, Any], compla
         (
             "pong",
             {"tie_breaking": "coin"},
-            "Unknown tie-breaking 'coin'. Known: fresh-if-idle, fresh-subtree, larger-subtree, longest-branch, "
+            "Unknown tie-breaking 'coin'. Known: larger-subtree, longest-branch, "
             "policy, product, random, softmax, unseen-if-idle, unseen-lately-if-idle.",
         ),
     ],

@@ -135,8 +135,7 @@ def test_a_line_whose_steps_cost_is_walked_to_its_end(agent: str, rule: str) -> 
 
 
 def test_rules_of_bandres_have_leaves_and_widths_of_their_own() -> None:
-    leaves = ({"pruned_leaves": "left-out"}, {"exact_duplicates": True}, {"leaf_values": "mean"})
-    for setting in ({"width": 2}, {"price_of_life": 9.0}, *leaves):
+    for setting in ({"width": 2}, {"pruned_leaves": "left-out"}, {"exact_duplicates": True}):
         with pytest.raises(InputError, match="but not both"):
             make_protocol("corridor", agent="riw-d", lost_nodes="leave", **setting)
 

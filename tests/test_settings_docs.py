@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from noveltree.agents import Settings
+from noveltree.agents import RetiredSettings, Settings
 from noveltree.declarations import parts_of, walk
 from noveltree.protocol import Protocol
 from settings_table import FILE, settings_page
@@ -19,6 +19,8 @@ def test_every_setting_is_on_the_page_with_its_meaning() -> None:
     for name, field, model in walk(Protocol):
         if not model.__module__.startswith("noveltree."):
             continue  # of a learner that another test adds
+        if name in RetiredSettings.model_fields:
+            continue  # nobody can choose it
         assert field.description, name
         if not parts_of(field.annotation) and not name.endswith(".kind"):
             assert f"`{name}`" in page

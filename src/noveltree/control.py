@@ -102,6 +102,7 @@ class Planner:
             self._heuristics: Heuristics = UNINFORMED
             self._settings = settings_for(self._agent, self.simulator, settings)
             if run is not None:
+                run.protocol.check_plannable()
                 self._heuristics = read_weights(run, run.protocol, self.simulator).heuristics()
                 self._settings = run.protocol.settings()
                 budget = run.protocol.make_budget() if budget is None else budget

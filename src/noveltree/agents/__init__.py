@@ -9,6 +9,9 @@ from noveltree.agents.agent import Agent as Agent
 from noveltree.agents.learners import ALPHAZERO, CPL, N_CPL, N_CPL_D, N_CPL_PLUS, PI_HIW, PI_IW, PI_IW_PLUS, VAE_IW
 from noveltree.agents.models import GRAPH, R_MAX
 from noveltree.agents.planners import BFS, IW1, P_IW, RANDOM, RIW_C, RIW_D, RIW_PLUS, RTDP, TWO_BFS, UCT, UNPRUNED
+from noveltree.agents.retired import RetiredSettings as RetiredSettings
+from noveltree.agents.retired import call_retired as call_retired
+from noveltree.agents.retired import retired_among as retired_among
 from noveltree.agents.settings import Settings as Settings
 from noveltree.errors import UnknownNameError
 

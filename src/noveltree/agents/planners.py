@@ -24,7 +24,6 @@ from noveltree.lookahead import (
     LeafValues,
     LearntActions,
     MarkedNode,
-    MeanLeaves,
     NoLookahead,
     NoPruning,
     NoveltyPruning,
@@ -49,8 +48,8 @@ from noveltree.tree import Lookahead, Node
 _SEARCH = ("horizon", "discount", "cache", "tie_breaking", "most_nodes", "samples")
 _ROLLOUTS = (
     *_SEARCH,
-    *("reward_weight", "rollout_cap", "duplicates", "exact_duplicates", "known_transitions", "actions"),
-    *("lives", "price_of_life", "leaf_values", "persistence", "caution", "safe_steps"),
+    *("reward_weight", "duplicates", "exact_duplicates", "known_transitions", "actions"),
+    *("lives", "persistence", "caution", "safe_steps"),
 )
 _NOVELTY = (*FEATURES, "width", "pruned_leaves")
 
@@ -73,7 +72,7 @@ def _rollouts(
         pruning, backup = _with_backup(pruning, settings, settings.reward_weight)
     duplicates = Duplicates() if settings.duplicates else None
     actions = action_set(settings)
-    return Rollouts(pruning, settings.horizon, backup, settings.rollout_cap, duplicates, node_type, actions)
+    return Rollouts(pruning, settings.horizon, backup, duplicates, node_type, actions)
 
 
 #: Time steps without a known way, a reward or the loss of a life, after which rollouts are persistent again.
@@ -100,18 +99,9 @@ def _with_backup(pruning: Pruning, settings: Settings, reward_weight: float = 1.
         pruning = duplicates = ExactDuplicates(pruning, worths)
         worths = duplicates.worths
     backup = LeafValues(settings.discount, reward_weight, worths)
-    if settings.price_of_life and settings.lives != "one":
-        raise InputError("A life has a price where lookaheads end with it: choose --lives one, too.")
     if settings.lives == "one":
-        pruning = life = OneLife(pruning, worths, settings.price_of_life)
-        backup = dataclasses.replace(backup, pruned=life.worths, ends=life.ends)
-    if settings.leaf_values == "mean":
-        if settings.pruned_leaves == "left-out" or settings.exact_duplicates:
-            raise InputError(
-                "A mean of all leaves leaves none out: choose other pruned leaves and no exact duplicates, or the "
-                "best leaf."
-            )
-        return pruning, MeanLeaves(backup)
+        pruning = life = OneLife(pruning, worths)
+        backup = dataclasses.replace(backup, pruned=life.worths)
     return pruning, backup
 
 

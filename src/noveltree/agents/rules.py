@@ -41,11 +41,11 @@ def rules_are_chosen(settings: Settings) -> bool:
 def rollouts_by_rules(start: State, settings: Settings, make_table: Callable[[], NoveltyTable]) -> Rules:
     """The pruning and the backup of rollouts of marked nodes."""
     others = settings.width != 1, settings.pruned_leaves != "termination-cost", settings.exact_duplicates
-    if any(others) or settings.price_of_life or settings.leaf_values != "best":
+    if any(others):
         raise InputError(
             f"The rules of Bandres et al. ({', '.join(RULES)}) are about novelty of width 1 and leaves that are "
-            "worth their termination cost: choose them, or a width, a worth of pruned leaves, exact duplicates, a "
-            "price of a life or a mean of leaves, but not both."
+            "worth their termination cost: choose them, or a width, a worth of pruned leaves or exact duplicates, "
+            "but not both."
         )
     reward = planning_reward(settings.risk_averse, start)
     table = Subtables(make_table, reward) if settings.subtables else make_table()

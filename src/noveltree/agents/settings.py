@@ -49,9 +49,6 @@ class Settings(SettingsModel):
         gt=0,
         le=1,
     )
-    rollout_cap: int | None = setting(
-        "nodes that one rollout may generate; null: as many as it can", default=None, ge=1
-    )
     duplicates: bool = setting(
         "whether an action is left out that has led to the same state as another one elsewhere in the lookahead",
         default=False,
@@ -175,17 +172,6 @@ class Settings(SettingsModel):
     lives: Literal["all", "one"] = setting(
         "whether lookaheads go on behind the loss of a life: all; or one, where they end there",
         default="all",
-    )
-    price_of_life: float = setting(
-        "what the loss of a life costs where lookaheads end there: so many times what an action of the lookahead "
-        "pays in the mean",
-        default=0.0,
-        ge=0.0,
-    )
-    leaf_values: Literal["best", "mean"] = setting(
-        "whether what a leaf is worth is part of the best way below an action: best; or whether the mean of all "
-        "leaves below it is added to the best sum of rewards there: mean",
-        default="best",
     )
     width: int = setting(
         "how many features make a node novel together: 1, or 2, where features are few", default=1, ge=1, le=2

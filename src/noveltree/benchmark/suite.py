@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noveltree.agents import Settings, get_agent
+from noveltree.agents import RetiredSettings, Settings, call_retired, get_agent, retired_among
 from noveltree.benchmark.strict_yaml import dump_yaml, load_yaml
 from noveltree.declarations import SettingsModel, optional, setting
 from noveltree.errors import InputError, NoveltreeError, UnknownNameError
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 else:
     #: The conditions under which all agents of a suite play; None is the preset's.
     Conditions = optional("Conditions", Protocol, CONDITIONS, base=SettingsModel)
-    _Chosen = optional("_Chosen", Settings, Settings.model_fields, base=_Named)
+    _Retired = optional("_Retired", RetiredSettings, RetiredSettings.model_fields, base=_Named)
+    _Chosen = optional("_Chosen", Settings, Settings.model_fields, base=_Retired)
 
 
 class SuiteAgent(_Chosen):
@@ -233,7 +234,10 @@ def _complaints(suite: Suite) -> Iterator[str]:
 
 
 def _doubts(suite: Suite) -> Iterator[str]:
-    """What a suite does not say that it seems to say: that its preset is also how agents are trained."""
+    """What is wrong with a suite: it asks for what is gone, or its preset seems to say how agents are trained."""
+    for agent in suite.agents:
+        if retired := retired_among(agent):
+            yield f"{agent.name} has {call_retired(retired.items())}."
     if (training := TRAINING_PRESETS.get(suite.preset)) is None:
         return
     for agent in suite.agents:

@@ -126,14 +126,6 @@ def make_abstraction(start: State, size: Size, levels: int) -> Abstraction:
     return abstraction
 
 
-def make_cells(start: State) -> Abstraction:
-    """The same for what is observed, without asking the emulator for more: cells that tell places apart."""
-    observation = start.observation
-    if observation.dtype == np.uint8 and observation.ndim >= 2 and min(observation.shape[:2]) >= _CELL_TILES:
-        return ImageTiles((_CELL_TILES, _CELL_TILES), _CELL_LEVELS, observation.shape)
-    return WholeObservation()
-
-
 def parse_size(text: str) -> Size:
     """A width and a height from a text like 8x11."""
     if (match := _SIZE.fullmatch(text)) is None:

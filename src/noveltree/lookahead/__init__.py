@@ -17,7 +17,6 @@ from noveltree.lookahead.action_set import LearntActions as LearntActions
 from noveltree.lookahead.backup import Backup as Backup
 from noveltree.lookahead.backup import GreatestValues as GreatestValues
 from noveltree.lookahead.backup import LeafValues as LeafValues
-from noveltree.lookahead.backup import MeanLeaves as MeanLeaves
 from noveltree.lookahead.backup import PlanningValues as PlanningValues
 from noveltree.lookahead.best_first import BestFirst as BestFirst
 from noveltree.lookahead.best_first import Order as Order
@@ -42,7 +41,6 @@ from noveltree.lookahead.cached_nodes import TestedFirst as TestedFirst
 from noveltree.lookahead.cached_nodes import TestedWhenMet as TestedWhenMet
 from noveltree.lookahead.duplicates import Duplicates as Duplicates
 from noveltree.lookahead.exact_duplicates import ExactDuplicates as ExactDuplicates
-from noveltree.lookahead.fresh_subtree import FreshSubtree as FreshSubtree
 from noveltree.lookahead.graph import Graph as Graph
 from noveltree.lookahead.hierarchical import Hierarchical as Hierarchical
 from noveltree.lookahead.low_level import LowLevelSearch as LowLevelSearch

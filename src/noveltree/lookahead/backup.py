@@ -14,7 +14,7 @@ from typing import Protocol
 from noveltree.lookahead.marked_node import MarkedNode
 from noveltree.lookahead.planner import ActionValues
 from noveltree.lookahead.planning_rewards import PlanningReward, true_reward
-from noveltree.lookahead.pruned_leaves import PrunedLeaves, Worth, nothing, termination_costs
+from noveltree.lookahead.pruned_leaves import PrunedLeaves, Worth, termination_costs
 from noveltree.lookahead.questions import VALUE, Planning, ask
 from noveltree.tree import Lookahead, Node, outcomes
 
@@ -40,21 +40,19 @@ class LeafValues:
     With a `reward_weight` w below 1 the reward of an action d steps below the root counts w^d as much. A discount
     makes a distant leaf worth less; this does not, so that values do not favour short paths.
 
-    What a leaf is worth that was `pruned` is a part, and so is what one is worth where the episode `ends`. If all
-    that is below the root is left out, nothing is.
+    What a leaf is worth that was `pruned` is a part. If all that is below the root is left out, nothing is.
     """
 
     discount: float = 1.0
     reward_weight: float = 1.0
     pruned: PrunedLeaves = termination_costs
-    ends: PrunedLeaves = nothing
 
     def ask(self, lookahead: Lookahead) -> Planning:
         if lookahead.termination_cost is None:
             yield from _ask_values(node for node in lookahead.nodes() if node.is_leaf())
 
     def action_values(self, lookahead: Lookahead) -> ActionValues:
-        worth = self.worth(lookahead)
+        worth = self._worth(lookahead)
         for node in reversed(list(lookahead.nodes())):
             best = _best_child(node, self.discount, self.reward_weight ** lookahead.depth(node))
             node.value = worth(node) if best is None else best
@@ -63,49 +61,17 @@ class LeafValues:
         values = _values_of_children(lookahead.root, self.discount)
         return [None if value == -math.inf else value for value in values]
 
-    def worth(self, lookahead: Lookahead) -> Worth:
+    def _worth(self, lookahead: Lookahead) -> Worth:
         """What the leaves of a lookahead are worth."""
-        pruned, end = self.pruned(lookahead, self.discount), self.ends(lookahead, self.discount)
+        pruned = self.pruned(lookahead, self.discount)
 
         def worth(node: Node) -> float:
             if node.terminal:
-                return end(node)
+                return 0.0
             assert node.termination_cost is not None, "a leaf was backed up before it was evaluated"
             return node.termination_cost if node.novel else pruned(node)
 
         return worth
-
-
-@dataclass(frozen=True, slots=True)
-class MeanLeaves:
-    """Rewards on the way are found, what a leaf is worth is guessed: V(n) is the best sum of discounted rewards
-    below n, that of Definition 2 with leaves worth nothing, plus the mean of what all leaves below n are worth.
-
-    The best of many guesses is the one that errs most, and a mean also knows how many ways lead nowhere.
-    """
-
-    leaves: LeafValues = LeafValues()
-    """Its discount and its weights hold, and what it says that leaves are worth."""
-
-    def ask(self, lookahead: Lookahead) -> Planning:
-        yield from self.leaves.ask(lookahead)
-
-    def action_values(self, lookahead: Lookahead) -> ActionValues:
-        discount, root, nodes = self.leaves.discount, lookahead.root, list(lookahead.nodes())
-        worth = self.leaves.worth(lookahead)
-        #: Of the leaves below and including a node: what they are worth, discounted, and how many they are.
-        below: dict[Node, tuple[float, int]] = {}
-        for node in reversed(nodes):
-            best = _best_child(node, discount, self.leaves.reward_weight ** lookahead.depth(node))
-            node.value = best or 0.0
-            below[node] = (worth(node), 1) if best is None else _sum(below, node.offspring(), discount)
-        rewards = _values_of_children(root, discount)
-        for node in nodes:
-            node.value += _mean(below[node])
-        return [
-            None if reward is None else reward + _mean(_sum(below, outcomes(child), discount))
-            for reward, child in zip(rewards, root.children, strict=True)
-        ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,6 @@ def termination_costs(lookahead: Lookahead, discount: float) -> Worth:
     return _termination_cost
 
 
-def nothing(lookahead: Lookahead, discount: float) -> Worth:
-    """Nothing comes after it: what a terminal leaf is worth."""
-    return lambda node: 0.0
-
-
 def left_out(lookahead: Lookahead, discount: float) -> Worth:
     """A pruned leaf does not count unless nothing else is left; nor does a node that has no other leaves."""
     return lambda node: -math.inf

@@ -51,8 +51,6 @@ class Rollouts:
     pruning: Pruning
     horizon: int
     backup: Backup
-    cap: int | None = None
-    """Nodes that one rollout may generate. It ends there, and a later one may go on."""
     duplicates: Duplicates | None = None
     """Leaves out actions that seem to lead where others do."""
     node_type: type[Node] = Node
@@ -86,7 +84,6 @@ class Rollouts:
     def _rollout(self, lookahead: Lookahead, meter: Meter, rng: np.random.Generator) -> Planning:
         node = root = lookahead.root
         horizon = root.time + self.horizon
-        left = self.cap
         while node.novel and not node.terminal and node.time < horizon:
             if node.base_policy is None:
                 yield from ask((node,), POLICY)
@@ -97,10 +94,6 @@ class Rollouts:
             if child is None or (not child.certain and lookahead.undersampled(node, action)):
                 if meter.exhausted(lookahead):
                     return
-                if left is not None:
-                    if not left:
-                        return
-                    left -= 1
                 child = yield from self.pruning.generate(lookahead, node, action)
                 if self.duplicates is not None and child.draws == 1:
                     self.duplicates.learn(child)

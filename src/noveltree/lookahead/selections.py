@@ -14,7 +14,6 @@ from noveltree.lookahead.action_selection import (
     random_tie,
     softmax_action,
 )
-from noveltree.lookahead.fresh_subtree import FreshSubtree
 from noveltree.lookahead.unseen import UnseenIfIdle
 
 #: Time steps after which what an episode has seen is unseen again, where it forgets.
@@ -24,8 +23,6 @@ _LATELY = 100
 SELECTIONS: dict[str, Callable[[], ActionSelection]] = {
     "random": lambda: best_action(random_tie),
     "larger-subtree": lambda: best_action(larger_subtree),
-    "fresh-subtree": FreshSubtree,
-    "fresh-if-idle": lambda: FreshSubtree(where_it_pays=larger_subtree),
     "unseen-if-idle": UnseenIfIdle,
     "unseen-lately-if-idle": lambda: UnseenIfIdle(forgets_after=_LATELY),
     "policy": lambda: best_action(by_policy),

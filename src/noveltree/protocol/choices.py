@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
 
+from noveltree.agents import RetiredSettings
 from noveltree.declarations import SettingsModel, optional
 from noveltree.errors import InputError
 from noveltree.protocol.protocol import Protocol
@@ -38,7 +39,11 @@ else:
     Choices = optional(
         "Choices",
         Protocol,
-        [name for name in Protocol.model_fields if name not in (*_FOUND_OUT, "game")],
+        [
+            name
+            for name in Protocol.model_fields
+            if name not in (*_FOUND_OUT, *RetiredSettings.model_fields, "game")
+        ],
         base=_Choices,
     )
 
@@ -48,6 +53,8 @@ def read_choices(choices: Mapping[str, Any]) -> Choices:
     chosen = {name: value for name, value in choices.items() if value is not None}
     if unknown := chosen.keys() - Protocol.model_fields.keys():
         raise InputError(f"A protocol has no setting {min(unknown)!r}.")
+    if retired := chosen.keys() & RetiredSettings.model_fields.keys():
+        raise InputError(f"The setting {min(retired)!r} did not earn its place and is gone.")
     if found := chosen.keys() & _FOUND_OUT:
         raise InputError(f"The setting {min(found)!r} follows from the others; it cannot be chosen.")
     if "budget_unit" in chosen and "budget" not in chosen:

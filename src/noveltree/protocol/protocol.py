@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, SerializeAsAny
 
-from noveltree.agents import PAPER_BUDGET, Agent, Settings, get_agent
+from noveltree.agents import PAPER_BUDGET, Agent, RetiredSettings, Settings, call_retired, get_agent, retired_among
 from noveltree.declarations import SettingsModel, optional, setting
 from noveltree.episodes import Episode, EpisodeChance, Play, drive, episode_rng
 from noveltree.errors import InputError, RecordError
@@ -50,18 +50,19 @@ class _Played(SimulatorSettings, _Game):
 
 if TYPE_CHECKING:
 
-    class _Planned(_Played, Settings):
+    class _Planned(_Played, Settings, RetiredSettings):
         pass
 
 else:
-    _Planned = optional("_Planned", Settings, Settings.model_fields, base=_Played)
+    _Retired = optional("_Retired", RetiredSettings, RetiredSettings.model_fields, base=_Played)
+    _Planned = optional("_Planned", Settings, Settings.model_fields, base=_Retired)
 
 
 class Protocol(_Planned):
     """Every setting that a score depends on.
 
     Settings of agents are declared in `Settings`. One that the agent does not use is None; so is one that was added
-    after the first edition and has its default.
+    after the first edition and has its default. Older records may have some of `RetiredSettings`.
     """
 
     learning: Learning | None = setting("how the agent learns, if it does", default=None)
@@ -116,9 +117,19 @@ class Protocol(_Planned):
         return budget.limit if isinstance(budget, Interactions) else PAPER_BUDGET
 
     def settings(self) -> Settings:
-        """The agent's settings."""
+        """The agent's settings, without those that are retired."""
         used = {name: getattr(self, name) for name in get_agent(self.agent).uses}
-        return validated(Settings, {name: value for name, value in used.items() if value is not None})
+        retired = retired_among(used.items())
+        chosen = {name: value for name, value in used.items() if value is not None and name not in retired}
+        return validated(Settings, chosen)
+
+    def check_plannable(self) -> None:
+        """Raise InputError if an agent plays so that was told what it cannot be told any more."""
+        if retired := retired_among(self):
+            raise InputError(
+                f"This was played with {call_retired(retired.items())}: its episodes can be replayed, but not "
+                "planned again."
+            )
 
     def make_budget(self) -> Budget:
         if self.budget_unit == "seconds":
@@ -154,6 +165,7 @@ class Protocol(_Planned):
         self, simulator: Simulator, *, seed: int, index: int, interval: int = 0, evaluation: bool = False
     ) -> Play:
         """Begin the episode `index` of a trial with `seed`, in its `interval` of learning or in an evaluation."""
+        self.check_plannable()
         chance = self.chance_of(seed=seed, index=index, interval=interval, evaluation=evaluation)
         return Play(
             simulator,

@@ -114,6 +114,7 @@ def choices_of_run(run: RunDirectory, game: str, choices: dict[str, Any]) -> dic
     if choices["budget"] is None:
         choices = {**choices, "budget": trained.budget, "budget_unit": trained.budget_unit}
     fixed = {*SimulatorSettings.model_fields} - {*trained.simulator_kind.takes}
+    trained.check_plannable()
     settings = get_agent(trained.agent).used(trained.settings())
     own = {
         name: settings.get(name, getattr(trained, name))
