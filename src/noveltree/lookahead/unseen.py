@@ -42,7 +42,7 @@ class UnseenIfIdle:
 
     def __init__(self, forgets_after: int | None = None) -> None:
         self._forgets_after = forgets_after
-        self._seen: _Seen | _SeenLately | None = None
+        self._seen: _Seen | None = None
         self._paid = best_action(larger_subtree)
         self._idle = best_action(self._most_unseen)
 
@@ -77,7 +77,7 @@ class UnseenIfIdle:
             return root.action
         return random_tie(root, tied, rng)
 
-    def _all_seen(self, node: Node) -> _Seen | _SeenLately:
+    def _all_seen(self, node: Node) -> _Seen:
         if self._seen is None:
             places = _Places(node.state.observation)
             self._seen = _Seen(places) if self._forgets_after is None else _SeenLately(places, self._forgets_after)
@@ -108,28 +108,24 @@ class _Seen:
         self._had = np.unpackbits(bits, count=self._had.size).astype(np.bool_).reshape(self._had.shape)
 
 
-class _SeenLately:
+class _SeenLately(_Seen):
     """The values that each of some numbers has had in the last so many time steps."""
 
     def __init__(self, places: _Places, steps: int) -> None:
-        self._places = places
+        super().__init__(places)
         self._steps = steps
         #: After which time step a value was had last, counted from 1; 0 if it never was.
         self._last = np.zeros(places.shape, dtype=np.int32)
         self._now = 0
 
     def add(self, observation: NDArray[np.generic], time: int) -> None:
-        self._now = time + 1
-        self._last[self._places.of(observation), np.arange(observation.size)] = self._now
-
-    def count_new(self, observation: NDArray[np.generic]) -> int:
-        return int(_count_older(self._places.of(observation), self._last, self._since))
+        self._last[self._places.of(observation), np.arange(observation.size)] = time + 1
+        self._forget(time + 1)
 
     def memory(self) -> Arrays:
         """Which values were had lately, by their places in the table, and how many time steps ago."""
-        last = self._last.ravel()
-        seen = np.flatnonzero(last >= self._since).astype(np.int32)
-        return {_SEEN: seen, _AGES: self._now - last[seen]}
+        seen = np.flatnonzero(self._had).astype(np.int32)
+        return {_SEEN: seen, _AGES: self._now - self._last.ravel()[seen]}
 
     def remember(self, memory: Arrays, time: int) -> None:
         seen, ages = memory.get(_SEEN), memory.get(_AGES)
@@ -144,13 +140,12 @@ class _SeenLately:
             or not np.all((ages >= 0) & (ages < min(self._steps, time)))
         ):
             raise RecordError(_NO_MEMORY)
-        self._now = time  # what was seen last is what the root's parent showed
-        self._last.ravel()[seen] = self._now - ages
+        self._last.ravel()[seen] = time - ages  # what was seen last is what the root's parent showed
+        self._forget(time)
 
-    @property
-    def _since(self) -> int:
-        """The first time step that counts."""
-        return max(self._now - self._steps, 0) + 1
+    def _forget(self, now: int) -> None:
+        self._now = now
+        self._had = self._last > max(now - self._steps, 0)
 
 
 _NO_MEMORY = "What the episode has seen is missing or is something else."
@@ -196,14 +191,6 @@ def _mixed(numbers: NDArray[np.float64]) -> NDArray[np.uint64]:
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: NDArray[np.uint64] = keys ^ (keys >> np.uint64(31))
     return mixed
-
-
-@kernel
-def _count_older(places: NDArray[np.unsignedinteger[Any]], last: NDArray[np.int32], since: int) -> int:
-    new = 0
-    for variable in range(places.shape[0]):
-        new += last[places[variable], variable] < since
-    return new
 
 
 @kernel
