@@ -5,7 +5,7 @@ Episodes that were played so can be read, replayed and verified like all others;
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from noveltree.declarations import SettingsModel, setting
@@ -41,7 +41,6 @@ def retired_among(chosen: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     }
 
 
-def call_retired(retired: Iterable[tuple[str, Any]]) -> str:
-    """What people are told of such settings."""
-    named = " and ".join(f"{name.replace('_', ' ')} {value}" for name, value in retired)
-    return f"{named}, which did not earn its place and is gone"
+def call_retired(retired: Mapping[str, Any]) -> str:
+    """What such settings are called: as they stand in files."""
+    return " and ".join(f"`{name}: {value}`" for name, value in retired.items())

@@ -145,7 +145,8 @@ class Auditor:
         if left:
             sentence = (
                 f"{counted(left, 'episode')} cannot be planned again: networks that they were played with are not "
-                "there (--relearn has them made again), or planning ended by the clock"
+                "there (--relearn has them made again), planning ended by the clock, or they were played with what "
+                "noveltree no longer has"
             )
             self.findings.append(Finding("", True, sentence))
         self.sample = len(names), min(self.depth.replan, len(names))

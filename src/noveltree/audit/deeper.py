@@ -14,7 +14,7 @@ from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.learning.deployment import Deployment
 from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory, place_of_episode
-from noveltree.replay import follows_from_seed, plan_again, stands_alone
+from noveltree.replay import plan_again, stands_alone, why_never_again
 from noveltree.trial.checkpoint_state import deployments_of
 
 
@@ -64,8 +64,8 @@ def plan_file(path: Path) -> tuple[bool, str]:
     """
     path = path.resolve()
     record, run = read_episode(path), run_of(Path(path.anchor), path)
-    if not follows_from_seed(record.protocol):
-        return True, "not planned again: its planning ended by the clock"
+    if reason := why_never_again(record.protocol):
+        return True, f"not planned again: {reason.rstrip('.')}"
     gone = record.weights and (run is None or record.weights not in _deployments(run))
     if gone or not stands_alone(record):
         return True, "not planned again: that takes networks that are not there, or learning again"

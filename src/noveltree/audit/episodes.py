@@ -12,7 +12,7 @@ from noveltree.errors import NoveltreeError
 from noveltree.records import EpisodeRecord, read_episode
 from noveltree.records.episode_file import is_episode
 from noveltree.records.run_directory import RUN
-from noveltree.replay import follows_from_seed, stands_alone, verify_episode
+from noveltree.replay import stands_alone, verify_episode, why_never_again
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Trace:
     weights: tuple[str | None, ...]
     """The networks that it was played with, one after the other."""
     follows_from_seed: bool
-    """Whether its decisions do not depend on the clock."""
+    """Whether its decisions follow from protocol and seed, by what is here now."""
     stands_alone: bool
     """Whether it can be planned again without learning again."""
 
@@ -44,7 +44,7 @@ class Trace:
             actions=hashlib.sha256(repr(episode.actions).encode()).hexdigest(),
             steps=episode.steps,
             weights=(record.weights, *(digest for _, digest in record.refreshed)),
-            follows_from_seed=follows_from_seed(record.protocol),
+            follows_from_seed=not why_never_again(record.protocol),
             stands_alone=stands_alone(record),
         )
 

@@ -54,7 +54,8 @@ def plan_suite(suite: Suite) -> list[PlannedTrial]:
             of_game = isinstance(error, UnknownNameError) and error.kind == "game"
             who = "" if of_game else f"{agent.name}: "
             raise InputError(f"The suite {suite.name}: {who}{error}") from error
-        protocols.append((agent, made))
+        # So that benchmarks that were run can be checked: nobody can plan with it.
+        protocols.append((agent, [protocol.model_copy(update=agent.retired) for protocol in made]))
     games = [protocol.game for protocol in protocols[0][1]]
     if twice := [game for game in games if games.count(game) > 1]:
         raise InputError(f"The suite {suite.name}: the game {twice[0]} is there twice.")

@@ -51,8 +51,14 @@ class SuiteAgent(_Chosen):
     learning: dict[str, Any] | None = setting("settings of learning, as they stand in a protocol", default=None)
 
     def settings(self) -> dict[str, Any]:
-        """The agent's settings that are chosen."""
-        return {name: value for name, value in self if name in Settings.model_fields and value is not None}
+        """The agent's settings that are chosen, without those that it cannot be told any more."""
+        chosen = {name: value for name, value in self if name in Settings.model_fields and value is not None}
+        return {name: value for name, value in chosen.items() if name not in self.retired}
+
+    @property
+    def retired(self) -> dict[str, Any]:
+        """What it cannot be told any more."""
+        return retired_among(self)
 
 
 class Suite(SettingsModel):
@@ -142,7 +148,7 @@ def read_suite(name_or_path: str) -> Suite:
         raise UnknownNameError("suite", name_or_path, shipped, hint="Or give the path of a YAML file.")
     suite = read_suite_file(path)
     # Not of every suite that is read: those of benchmarks that were run are taken as they are.
-    for complaint in _doubts(suite):
+    for complaint in (*_lacks(suite), *_doubts(suite)):
         raise InputError(f"{path}: {complaint}")
     return suite
 
@@ -233,11 +239,15 @@ def _complaints(suite: Suite) -> Iterator[str]:
         yield "training_interactions is given, but none of its agents learns."
 
 
-def _doubts(suite: Suite) -> Iterator[str]:
-    """What is wrong with a suite: it asks for what is gone, or its preset seems to say how agents are trained."""
+def _lacks(suite: Suite) -> Iterator[str]:
+    """What a suite asks for and is gone."""
     for agent in suite.agents:
-        if retired := retired_among(agent):
-            yield f"{agent.name} has {call_retired(retired.items())}."
+        if agent.retired:
+            yield f"{agent.name} has {call_retired(agent.retired)}, which noveltree no longer has."
+
+
+def _doubts(suite: Suite) -> Iterator[str]:
+    """What a suite does not say that it seems to say: that its preset is also how agents are trained."""
     if (training := TRAINING_PRESETS.get(suite.preset)) is None:
         return
     for agent in suite.agents:

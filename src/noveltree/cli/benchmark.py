@@ -403,6 +403,9 @@ def _run(directory: BenchmarkDirectory, where: Where, *, json: bool) -> None:
 def _reopen(path: Path) -> BenchmarkDirectory:
     """The benchmark in a directory, if it would be the same with what is installed now."""
     opened = BenchmarkDirectory.open(path)
+    for trial in opened.trials:
+        if not opened.is_finished(trial):
+            trial.protocol.check_plannable()
     return BenchmarkDirectory.create(path, opened.suite, plan_suite(opened.suite))
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from noveltree.agents import RetiredSettings
 from noveltree.cli.common import Import
 from noveltree.cli.console import out, print_json, table
 from noveltree.cli.options import protocol_options, takes
@@ -57,6 +58,8 @@ def show(
         return
     listing = table("setting", "value", "meaning")
     for name, value in flat_settings(protocol).items():
+        if name in RetiredSettings.model_fields and value is None:
+            continue
         listing.add_row(name, _text(value), describe_setting(protocol, name))
     out.print(listing)
     out.print(f"hash {protocol.hash}")

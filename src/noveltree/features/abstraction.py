@@ -21,8 +21,6 @@ from noveltree.simulators.screen import ImageReducer
 from noveltree.tree import Node
 
 _SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})")
-#: Tiles of a cell across and down, and the levels of their gray: fine enough to tell where a small figure stands.
-_CELL_TILES, _CELL_LEVELS = 12, 8
 #: What red, green and blue contribute to gray (ITU-R BT.601), in thousandths: whole numbers are exact everywhere.
 _LUMINANCE = np.array([299, 587, 114])
 

@@ -7,7 +7,7 @@ definition. All of them set `value` of every node.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -165,17 +165,6 @@ def _best_child(node: Node, discount: float, weight: float = 1.0) -> float | Non
             if best is None or value > best:
                 best = value
     return best
-
-
-def _sum(below: Mapping[Node, tuple[float, int]], children: Iterable[Node], discount: float) -> tuple[float, int]:
-    """What the leaves below children are worth to their parent, and how many they are."""
-    parts = [below[child] for child in children]
-    return discount * sum(total for total, _ in parts), sum(count for _, count in parts)
-
-
-def _mean(total_and_count: tuple[float, int]) -> float:
-    total, count = total_and_count
-    return total / count
 
 
 def _values_of_children(root: Node, discount: float) -> ActionValues:

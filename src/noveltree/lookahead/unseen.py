@@ -2,7 +2,7 @@
 
 A lookahead that finds no reward ties all actions. Novelty tells what is worth looking at within one lookahead; here
 it tells what is worth going to: values of pixels, or of variables, that no executed action has led to so far, or
-none has for long.
+that none has led to lately.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class UnseenIfIdle:
     on: nine times of ten it does what it did last, if that is among them, and otherwise any of them.
 
     What has not been seen for so many time steps is unseen again, if it is said for how many (`forgets_after`): in
-    the end everything was seen once, and who has stayed in one place for long is to leave it.
+    the end everything was seen once, and an agent that has long stayed in one place is to leave it.
     """
 
     def __init__(self, forgets_after: int | None = None) -> None:
@@ -140,12 +140,13 @@ class _SeenLately(_Seen):
             or not np.all((ages >= 0) & (ages < min(self._steps, time)))
         ):
             raise RecordError(_NO_MEMORY)
+        self._last[...] = 0
         self._last.ravel()[seen] = time - ages  # what was seen last is what the root's parent showed
         self._forget(time)
 
     def _forget(self, now: int) -> None:
         self._now = now
-        self._had = self._last > max(now - self._steps, 0)
+        np.greater(self._last, max(now - self._steps, 0), out=self._had)
 
 
 _NO_MEMORY = "What the episode has seen is missing or is something else."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
 
-from noveltree.agents import RetiredSettings
+from noveltree.agents import RetiredSettings, call_retired, retired_among
 from noveltree.declarations import SettingsModel, optional
 from noveltree.errors import InputError
 from noveltree.protocol.protocol import Protocol
@@ -53,10 +53,10 @@ def read_choices(choices: Mapping[str, Any]) -> Choices:
     chosen = {name: value for name, value in choices.items() if value is not None}
     if unknown := chosen.keys() - Protocol.model_fields.keys():
         raise InputError(f"A protocol has no setting {min(unknown)!r}.")
-    if retired := chosen.keys() & RetiredSettings.model_fields.keys():
-        raise InputError(f"The setting {min(retired)!r} did not earn its place and is gone.")
+    if retired := retired_among(chosen.items()):
+        raise InputError(f"There was {call_retired(retired)}, which noveltree no longer has.")
     if found := chosen.keys() & _FOUND_OUT:
         raise InputError(f"The setting {min(found)!r} follows from the others; it cannot be chosen.")
     if "budget_unit" in chosen and "budget" not in chosen:
         raise InputError("A budget's unit was chosen, but not the budget.")
-    return validated(Choices, chosen)
+    return validated(Choices, {name: chosen[name] for name in chosen if name not in RetiredSettings.model_fields})

@@ -124,11 +124,11 @@ class Protocol(_Planned):
         return validated(Settings, chosen)
 
     def check_plannable(self) -> None:
-        """Raise InputError if an agent plays so that was told what it cannot be told any more."""
+        """Raise InputError if the agent was told what it cannot be told any more."""
         if retired := retired_among(self):
             raise InputError(
-                f"This was played with {call_retired(retired.items())}: its episodes can be replayed, but not "
-                "planned again."
+                f"This was played with {call_retired(retired)}, which noveltree no longer has: its episodes can be "
+                "replayed, but nothing can be planned with it any more."
             )
 
     def make_budget(self) -> Budget:

@@ -2,9 +2,9 @@
 
 from noveltree.replay.actions import replay as replay
 from noveltree.replay.actions import replay_actions as replay_actions
-from noveltree.replay.planned_again import follows_from_seed as follows_from_seed
 from noveltree.replay.planned_again import plan_again as plan_again
 from noveltree.replay.planned_again import stands_alone as stands_alone
+from noveltree.replay.planned_again import why_never_again as why_never_again
 from noveltree.replay.verify import Verification as Verification
 from noveltree.replay.verify import verify_episode as verify_episode
 from noveltree.replay.video import LARGEST_SCALE as LARGEST_SCALE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from noveltree.episodes import Choice, Decision, Episode, Play, drive
+from noveltree.errors import InputError
 from noveltree.heuristics import UNINFORMED, Heuristics
 from noveltree.lookahead import Interactions
 from noveltree.protocol import Protocol
@@ -16,9 +17,15 @@ class _Differs(Exception):
     """A decision came out differently."""
 
 
-def follows_from_seed(protocol: Protocol) -> bool:
-    """Whether decisions follow from protocol and seed; they do not where the clock ends planning."""
-    return isinstance(protocol.make_budget(), Interactions)
+def why_never_again(protocol: Protocol) -> str:
+    """Why decisions cannot be planned again from protocol and seed; nothing if they can."""
+    if not isinstance(protocol.make_budget(), Interactions):
+        return "its planning ended by the clock"
+    try:
+        protocol.check_plannable()
+    except InputError as gone:
+        return str(gone)
+    return ""
 
 
 def stands_alone(record: EpisodeRecord) -> bool:

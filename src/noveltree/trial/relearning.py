@@ -20,6 +20,7 @@ from noveltree.learning.deployment import Deployment
 from noveltree.records import read_episode
 from noveltree.records.run_directory import RunDirectory, place_of_episode
 from noveltree.replay.collecting import EndOfRecords, FromRecords
+from noveltree.replay.planned_again import why_never_again
 from noveltree.trial.checkpoint_state import CURRENT, lanes_of, unpack
 from noveltree.trial.start import EPISODES_AT_ONCE, LOOPS
 from noveltree.trial.trial import Loop, Trial
@@ -57,10 +58,11 @@ def relearn(
     """Learn again, and compare all that comes out with what is recorded: metrics, episodes, the last checkpoint.
 
     Episodes of training that are `planned` are planned again on the way, as is whatever a run that is over has no
-    records of. Networks whose digests are `wanted` are handed out.
+    records of. Networks whose digests are `wanted` are handed out. What cannot be planned any more is learnt again
+    as far as there are records.
     """
     made = Relearnt()
-    over = run.read_result() is not None
+    over = run.read_result() is not None and not why_never_again(run.protocol)
     player = InProcess(run.protocol, seed=run.seed, at_once=EPISODES_AT_ONCE) if over or planned else None
 
     def deployed(deployment: Deployment | None) -> None:
