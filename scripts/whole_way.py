@@ -92,7 +92,7 @@ def build_table(by_game: Mapping[str, Sequence[Mapping[int, float]]]) -> str:
         lines.append(f"| {game_title(game)} | {' | '.join(cells)} | {last:,.0f} | {shares[-1]:.0%} |")
     counts = " | ".join(f"{above[stage]} games" for stage in stages)
     lines.append(
-        f"| at least theirs | {counts} | {at_the_end} games | {statistics.fmean(shares):.0%} in the mean |"
+        f"| at least theirs | {counts} | {at_the_end} games | {statistics.median(shares):.0%} in the median |"
     )
     return "\n".join(lines)
 

@@ -32,8 +32,10 @@ def test_every_agent_is_in_the_table_and_its_cells_are_filled(agent: str) -> Non
     if told == "as `riw-plus`":
         assert ties == AGENTS["riw-plus"].defaults["tie_breaking"]
     else:
-        assert ("larger subtree" in told) == (ties in ("larger-subtree", "unseen-if-idle"))
-        assert ("unseen" in told) == (ties == "unseen-if-idle")
+        unseen = ties in ("unseen-if-idle", "unseen-lately-if-idle")
+        assert ("larger subtree" in told) == (ties == "larger-subtree" or unseen)
+        assert ("unseen" in told) == unseen
+        assert ("lately" in told) == (ties == "unseen-lately-if-idle")
     if ties == "random" and "best" in row["executed action"] and agent != "graph":
         assert "ties at random" in row["executed action"]
     if AGENTS[agent].novelty in ("classic", "depth") and agent != "pi-hiw":

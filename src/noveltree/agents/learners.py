@@ -58,13 +58,13 @@ CPL = dataclasses.replace(
     heads=(POLICY, VALUE),
 )
 
-# Its persistence is the one that was measured with a policy.
+# That what is unseen comes back gains with a policy, and nothing without one.
 N_CPL_PLUS = dataclasses.replace(
     RIW_PLUS,
     name="n-cpl-plus",
     summary="RIW+ with a base policy, or also a termination cost, that a network learns while it plays",
     heads=(POLICY, VALUE),
-    defaults={**RIW_PLUS.defaults, "persistence": "if-safe"},
+    defaults={**RIW_PLUS.defaults, "tie_breaking": "unseen-lately-if-idle"},
 )
 
 

@@ -25,7 +25,7 @@ _CPL = LearningSettings(start="glorot", value=ValueSettings(clipping="each"), sc
 #: Ours. A value did not earn its place so far (docs/faster-learning.md); one that is chosen ends with a life.
 _N_CPL_PLUS = JointSettings(
     heads="policy",
-    schedule=ScheduleSettings(interactions=2_000_000, interval=5_000, window=200_000, window_episodes=8),
+    schedule=ScheduleSettings(interactions=200_000, interval=5_000, window=200_000, window_episodes=8),
     loop=LockstepSettings(),
     retention=KeepLatest(),
     value_targets=LambdaReturns(discount=0.97, lives="one"),
